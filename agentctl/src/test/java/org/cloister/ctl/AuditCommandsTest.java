@@ -102,10 +102,10 @@ class AuditCommandsTest {
     }
 
     private Cli.Result verify(String... more) throws IOException {
-        String[] words = Arrays.copyOf(
+        String[] arguments = Arrays.copyOf(
                 new String[] {"audit", "verify", folder.resolve("audit").toString()}, 3 + more.length);
-        System.arraycopy(more, 0, words, 3, more.length);
-        return cli.run(words);
+        System.arraycopy(more, 0, arguments, 3, more.length);
+        return cli.run(arguments);
     }
 
     private String at(String name) {

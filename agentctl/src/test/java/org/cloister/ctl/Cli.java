@@ -24,26 +24,26 @@ public final class Cli implements AutoCloseable {
         this.descriptor = descriptor(file);
     }
 
-    public Result run(String... words) throws IOException {
+    public Result run(String... arguments) throws IOException {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
         int status = new Agentctl(RecordedMachine.parse("program none\n"))
                 .commandLine()
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))
-                .execute(words);
+                .execute(arguments);
         return new Result(status, out.toString(), err.toString());
     }
 
     /** With {@code --secret-fd} at the end. */
-    public Result runWithSecret(String... words) throws IOException {
-        return run(Stream.concat(Stream.of(words), Stream.of("--secret-fd", descriptor))
+    public Result runWithSecret(String... arguments) throws IOException {
+        return run(Stream.concat(Stream.of(arguments), Stream.of("--secret-fd", descriptor))
                 .toArray(String[]::new));
     }
 
     /** With the same passphrase for the key to drives. */
-    public Result runWithSecrets(String... words) throws IOException {
-        return runWithSecret(Stream.concat(Stream.of(words), Stream.of("--drive-secret-fd", descriptor))
+    public Result runWithSecrets(String... arguments) throws IOException {
+        return runWithSecret(Stream.concat(Stream.of(arguments), Stream.of("--drive-secret-fd", descriptor))
                 .toArray(String[]::new));
     }
 

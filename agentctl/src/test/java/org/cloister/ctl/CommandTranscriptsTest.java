@@ -43,8 +43,8 @@ class CommandTranscriptsTest {
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))
                 .setColorScheme(CommandLine.Help.defaultColorScheme(CommandLine.Help.Ansi.OFF));
-        String words = command.substring("$ agentctl".length()).strip();
-        int status = words.isEmpty() ? line.execute() : line.execute(words.split(" ", -1));
+        String text = command.substring("$ agentctl".length()).strip();
+        int status = text.isEmpty() ? line.execute() : line.execute(text.split(" ", -1));
         return command + "\n= " + status + "\n" + marked("<", out) + marked("!", err);
     }
 

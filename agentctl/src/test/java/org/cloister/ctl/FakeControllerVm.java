@@ -82,7 +82,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     UnaryOperator<VmFacts> facts = each -> each;
 
     UnaryOperator<AttestationClaims> claim = each -> each;
-    volatile Optional<EvidenceMessage.RefusalReason> reluctance = Optional.empty();
+    volatile Optional<EvidenceMessage.RefusalReason> refusalReason = Optional.empty();
     volatile Optional<VmMessage> instead = Optional.empty();
     final AtomicInteger cutsAtQuestion = new AtomicInteger();
     volatile boolean cutAtUnlock;
@@ -93,7 +93,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     volatile long found;
     SigningKey host;
 
-    final List<VerifierMessage.Question> asked = new CopyOnWriteArrayList<>();
+    final List<VerifierMessage.Question> questions = new CopyOnWriteArrayList<>();
     final BootSealingKey sealing = new BootSealingKey();
     final CountDownLatch denials = new CountDownLatch(1);
     volatile VerifierMessage.Denied denied;
@@ -102,7 +102,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Map<String, byte[]> statements = new ConcurrentHashMap<>();
     private final KeyPair signing = pair();
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     private final Opening opening;
     private final CertificateName name;
     private final LoopbackCircuits exchange;
@@ -119,9 +119,9 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
         BOOTING
     }
 
-    FakeControllerVm(LoopbackTicketRelay relay, TlsCredential host, TrustStore beliefs, Opening opening)
+    FakeControllerVm(LoopbackTicketRelay relay, TlsCredential host, TrustStore trustStore, Opening opening)
             throws Exception {
-        this.beliefs = beliefs;
+        this.trustStore = trustStore;
         this.opening = opening;
         this.exchange = relay.exchange();
         this.host = SigningKey.of(new KeyPair(host.chain().get(0).getPublicKey(), host.key()));
@@ -139,7 +139,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
                 List.of(new InetSocketAddress(at[0], Integer.parseInt(at[1]))),
                 () -> host,
                 each -> each,
-                beliefs,
+                trustStore,
                 "a host");
         this.link = new AgentLink(loops, terms, this, RANDOM);
     }
@@ -181,16 +181,16 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         Impostor impostor = certified ? impostors.poll() : null;
-        TlsCredential shown = impostor == null ? own : lie(impostor);
+        TlsCredential presented = impostor == null ? own : lie(impostor);
         boolean later = certified;
         Circuit.dialBack(
                 attachment.link(),
                 dial,
-                shown,
-                CertifiedPeerVerifier.forCircuitEnds(beliefs),
+                presented,
+                CertifiedPeerVerifier.forCircuitEnds(trustStore),
                 (pipeline, circuit) -> pipeline.addLast(
                         new MessageFraming(ProtocolLimits.UNLOCK_BYTES, VerifierMessage::read),
-                        new Conversation(circuit, shown, later, impostor != null)));
+                        new Conversation(circuit, presented, later, impostor != null)));
     }
 
     private TlsCredential lie(Impostor impostor) {
@@ -247,43 +247,43 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
 
     private final class Conversation extends ChannelInboundHandlerAdapter {
         private final Circuit circuit;
-        private final TlsCredential shown;
-        private final VerifierMessageOrder turns;
+        private final TlsCredential presented;
+        private final VerifierMessageOrder order;
 
-        Conversation(Circuit circuit, TlsCredential shown, boolean later, boolean lies) {
+        Conversation(Circuit circuit, TlsCredential presented, boolean later, boolean isLying) {
             this.circuit = circuit;
-            this.shown = shown;
-            this.turns = later
+            this.presented = presented;
+            this.order = later
                     ? VerifierMessageOrder.forUnlocked()
                     : VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER);
             if (later) {
-                say(lies ? new VmMessage.Opened(FORGED, false) : end());
+                send(isLying ? new VmMessage.Opened(FORGED, false) : finalMessage());
             }
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
-            turns.accept((VerifierMessage) message);
+            order.accept((VerifierMessage) message);
             if (message instanceof VerifierMessage.Question question) {
-                asked.add(question);
+                questions.add(question);
                 if (cutsAtQuestion.getAndDecrement() > 0) {
                     exchange.cut();
                 } else {
-                    say(answer(question));
+                    send(answer(question));
                 }
-            } else if (message instanceof VerifierMessage.Denied said) {
-                denied = said;
+            } else if (message instanceof VerifierMessage.Denied denial) {
+                denied = denial;
                 denials.countDown();
-            } else if (message instanceof ProjectUnlock given) {
-                unlock = given;
+            } else if (message instanceof ProjectUnlock projectUnlock) {
+                unlock = projectUnlock;
                 if (!deafToUnlock) {
-                    take();
+                    receiveUnlock();
                 }
                 if (deafToUnlock || cutAtUnlock) {
                     exchange.cut();
                 } else {
-                    say(new VmMessage.PhaseCompleted(BootPhase.DRIVE, Duration.ofMillis(3)));
-                    say(instead.orElse(end()));
+                    send(new VmMessage.PhaseCompleted(BootPhase.DRIVE, Duration.ofMillis(3)));
+                    send(instead.orElse(finalMessage()));
                 }
             }
         }
@@ -295,10 +295,10 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
         }
 
         private VmMessage answer(VerifierMessage.Question question) throws Exception {
-            if (reluctance.isPresent()) {
-                VmMessage none = new VmMessage.NoStatement(reluctance.get());
-                if (reluctance.get() == EvidenceMessage.RefusalReason.BUSY) {
-                    reluctance = Optional.empty();
+            if (refusalReason.isPresent()) {
+                VmMessage none = new VmMessage.NoStatement(refusalReason.get());
+                if (refusalReason.get() == EvidenceMessage.RefusalReason.BUSY) {
+                    refusalReason = Optional.empty();
                 }
                 return none;
             }
@@ -313,7 +313,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
                     HostSharing.PROJECT);
             BootPublicKeys keys = new BootPublicKeys(SigningKey.of(signing).verificationKey(), sealing.shown());
             CircuitBinding binding = CircuitBinding.of(
-                    shown.chain().get(0).getEncoded(),
+                    presented.chain().get(0).getEncoded(),
                     circuit.peerCertificates().get(0).getEncoded());
             try {
                 return new VmMessage.Evidence(
@@ -331,20 +331,20 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
         }
 
         /** Issues its own leaf, and shows it from now on. */
-        private void take() throws IOException {
+        private void receiveUnlock() throws IOException {
             List<byte[]> chain =
                     chain(SubjectPublicKey.of(SigningKey.of(signing).verificationKey()));
             CertificateChain.parse(chain)
-                    .verifyUnlisted(Set.of(CertificateRole.CONTROLLER), beliefs.anchors(), Instant.now());
+                    .verifyUnlisted(Set.of(CertificateRole.CONTROLLER), trustStore.anchors(), Instant.now());
             own = TlsCredential.of(signing.getPrivate(), chain);
             certified = true;
         }
 
-        private VmMessage end() {
+        private VmMessage finalMessage() {
             return new VmMessage.Opened(unlock.create() ? 0 : found, unlock.create());
         }
 
-        private void say(VmMessage message) {
+        private void send(VmMessage message) {
             circuit.channel()
                     .eventLoop()
                     .execute(() -> circuit.channel().writeAndFlush(MessageFraming.frame(message.wire())));

@@ -39,7 +39,7 @@ final class LockedFile implements AutoCloseable {
     public static void main(String[] args) throws IOException {
         try (FileChannel channel =
                         FileChannel.open(Path.of(args[0]), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                var held = channel.lock()) {
+                var fileLock = channel.lock()) {
             System.out.print('!');
             System.out.flush();
             while (System.in.read() >= 0) {

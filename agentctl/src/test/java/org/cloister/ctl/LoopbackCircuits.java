@@ -24,7 +24,7 @@ import org.cloister.transport.link.StreamResponse;
 final class LoopbackCircuits {
     private final SecureRandom random = new SecureRandom();
     private final Map<CertificateName, Channel> served = new ConcurrentHashMap<>();
-    private final Map<DialBackToken, Channel> waiting = new ConcurrentHashMap<>();
+    private final Map<DialBackToken, Channel> pending = new ConcurrentHashMap<>();
     private final Set<CircuitSplice> open = ConcurrentHashMap.newKeySet();
     private final AtomicInteger spliced = new AtomicInteger();
     /** Of circuits from now on, one after the other. */
@@ -42,11 +42,11 @@ final class LoopbackCircuits {
                 return;
             }
             DialBackToken token = DialBackToken.random(random);
-            waiting.put(token, stream);
+            pending.put(token, stream);
             target.writeAndFlush(MessageFraming.frame(
                     new RelayMessage.Dial(token, circuit.from(), circuit.to(), circuit.policy()).wire()));
         } else if (request instanceof StreamRequest.DialBack back) {
-            Channel from = waiting.remove(back.token());
+            Channel from = pending.remove(back.token());
             FaultyPath path = paths.get();
             from.pipeline().addLast(path.toTarget());
             stream.pipeline().addLast(path.toOpener());

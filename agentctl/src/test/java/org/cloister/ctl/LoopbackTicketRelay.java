@@ -61,27 +61,27 @@ final class LoopbackTicketRelay implements AutoCloseable {
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel listener;
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     private final List<byte[]> lists;
     private final LoopbackCircuits exchange = new LoopbackCircuits();
 
     // Guarded by this object's monitor.
-    private final Map<String, SignedOpening> taken = new LinkedHashMap<>();
-    private final Map<String, RelayTicketMessage.Update> standing = new LinkedHashMap<>();
+    private final Map<String, SignedOpening> signedOpenings = new LinkedHashMap<>();
+    private final Map<String, RelayTicketMessage.Update> updates = new LinkedHashMap<>();
     private final List<ByteString> envelopes = new ArrayList<>();
     private RelayTicketMessage.Openings openings = new RelayTicketMessage.Openings(0, List.of());
     private long newest;
     private final List<Channel> attached = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Digest> kept = new LinkedBlockingQueue<>();
     /** What refusals say. */
-    volatile Optional<String> otherWords = Optional.empty();
+    volatile Optional<String> otherText = Optional.empty();
 
     private int losses;
     private int busy;
 
     /** @param lists brought to each link */
-    LoopbackTicketRelay(TlsCredential own, TrustStore beliefs, List<byte[]> lists) {
-        this.beliefs = beliefs;
+    LoopbackTicketRelay(TlsCredential own, TrustStore trustStore, List<byte[]> lists) {
+        this.trustStore = trustStore;
         this.lists = List.copyOf(lists);
         listener = new ServerBootstrap()
                 .group(loops)
@@ -89,7 +89,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
                 .childHandler(initializer(channel -> {
                     channel.pipeline()
                             .addLast(new SslHandler(
-                                    TlsProfile.LINK.server(own, CertifiedPeerVerifier.forAgents(beliefs))));
+                                    TlsProfile.LINK.server(own, CertifiedPeerVerifier.forAgents(trustStore))));
                     LinkCodec.server(
                             channel.pipeline(),
                             initializer(
@@ -148,7 +148,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
     }
 
     synchronized List<Opening> acceptedOpenings() {
-        return taken.values().stream().map(SignedOpening::opening).toList();
+        return signedOpenings.values().stream().map(SignedOpening::opening).toList();
     }
 
     /** As they came. */
@@ -157,17 +157,17 @@ final class LoopbackTicketRelay implements AutoCloseable {
     }
 
     synchronized void move(String opening, TicketState state, Optional<TicketEnd> end) {
-        standing.put(opening, update(opening, state, end));
+        updates.put(opening, update(opening, state, end));
     }
 
     /** What is said of all openings. */
-    synchronized void openings(RelayTicketMessage.Openings said) {
-        openings = said;
+    synchronized void openings(RelayTicketMessage.Openings message) {
+        openings = message;
     }
 
     /** It runs, where the allocation says. */
     synchronized void run(String opening, ByteString allocation) {
-        standing.put(
+        updates.put(
                 opening,
                 new RelayTicketMessage.Update(
                         opening, TicketState.RUNNING, Optional.empty(), "", JOB, allocation, ByteString.EMPTY));
@@ -196,12 +196,12 @@ final class LoopbackTicketRelay implements AutoCloseable {
         }
         if (message instanceof AgentTicketMessage.Open open) {
             envelopes.add(open.opening());
-            return take(SignedOpening.read(open.opening().toByteArray(), opener(open.chain())));
+            return accept(SignedOpening.read(open.opening().toByteArray(), opener(open.chain())));
         }
         if (message instanceof AgentTicketMessage.Close close) {
             Withdrawal withdrawal =
                     SignedOpening.readWithdrawal(close.withdrawal().toByteArray(), opener(close.chain()));
-            RelayTicketMessage.Update before = standing.get(withdrawal.ticket());
+            RelayTicketMessage.Update before = updates.get(withdrawal.ticket());
             if (before != null) {
                 // It ends after the answer.
                 move(withdrawal.ticket(), TicketState.ENDED, Optional.of(TicketEnd.WITHDRAWN));
@@ -211,26 +211,26 @@ final class LoopbackTicketRelay implements AutoCloseable {
         if (message instanceof AgentTicketMessage.QueryOpenings) {
             return openings;
         }
-        String asked = ((AgentTicketMessage.QueryTicket) message).ticket();
-        return standing.containsKey(asked) ? standing.get(asked) : unknown(asked);
+        String ticket = ((AgentTicketMessage.QueryTicket) message).ticket();
+        return updates.containsKey(ticket) ? updates.get(ticket) : unknown(ticket);
     }
 
-    private RelayTicketMessage take(SignedOpening signed) throws TicketRefusedException {
-        SignedOpening before = taken.get(signed.id());
+    private RelayTicketMessage accept(SignedOpening signed) throws TicketRefusedException {
+        SignedOpening before = signedOpenings.get(signed.id());
         if (before == null) {
             TicketVerifier.requireTime(signed, Instant.now());
             TicketVerifier.requireNewer(signed, newest);
             newest = signed.epoch();
-            taken.put(signed.id(), signed);
+            signedOpenings.put(signed.id(), signed);
             move(signed.id(), TicketState.ACCEPTED, Optional.empty());
         } else if (!before.digest().equals(signed.digest())) {
             return new RelayTicketMessage.Refused(signed.id(), TicketClause.USED, "another one");
         }
-        return standing.get(signed.id());
+        return updates.get(signed.id());
     }
 
     private CertifiedIdentity opener(List<ByteString> chain) throws IOException {
-        return beliefs.verify(
+        return trustStore.verify(
                 CertificateChain.parse(
                         chain.stream().map(ByteString::toByteArray).toList()),
                 Set.of(CertificateRole.OPENER));
@@ -289,15 +289,15 @@ final class LoopbackTicketRelay implements AutoCloseable {
             } else if (message instanceof AgentMessage.Attach) {
                 attached.add(ctx.channel());
                 ctx.channel().closeFuture().addListener(closed -> attached.remove(ctx.channel()));
-                say(ctx, new RelayMessage.Attached("r1", ReconnectDelay.DEFAULT, lists.size()));
-                lists.forEach(list -> say(ctx, new RelayMessage.Revocations(ByteString.copyFrom(list))));
+                send(ctx, new RelayMessage.Attached("r1", ReconnectDelay.DEFAULT, lists.size()));
+                lists.forEach(list -> send(ctx, new RelayMessage.Revocations(ByteString.copyFrom(list))));
             } else if (message instanceof AgentMessage.Serve serve) {
                 exchange.serve(serve.name(), ctx.channel());
-                say(ctx, new RelayMessage.Served(serve.name(), Optional.empty()));
+                send(ctx, new RelayMessage.Served(serve.name(), Optional.empty()));
             }
         }
 
-        private static void say(ChannelHandlerContext ctx, RelayMessage message) {
+        private static void send(ChannelHandlerContext ctx, RelayMessage message) {
             ctx.channel().writeAndFlush(MessageFraming.frame(message.wire()));
         }
     }
@@ -315,7 +315,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
             try {
                 answer = answer((AgentTicketMessage) message);
             } catch (TicketRefusedException e) {
-                answer = new RelayTicketMessage.Refused("", e.clause(), otherWords.orElse(e.detail()), e.newestEpoch());
+                answer = new RelayTicketMessage.Refused("", e.clause(), otherText.orElse(e.detail()), e.newestEpoch());
             }
             if (isLost()) {
                 link.close();

@@ -97,8 +97,8 @@ abstract class OpenerDeviceFixture {
         return project.at(name);
     }
 
-    static void out(String... words) throws IOException {
-        ProjectFilesFixture.out(project.cli.runWithSecret(words));
+    static void out(String... arguments) throws IOException {
+        ProjectFilesFixture.out(project.cli.runWithSecret(arguments));
     }
 
     @BeforeEach
@@ -114,13 +114,13 @@ abstract class OpenerDeviceFixture {
     static TrustStore beliefs() throws IOException {
         CertificateAuthority site = CertificateAuthority.load(
                 Pem.read(folder.resolve("ca/authority.pem"), Pem.CERTIFICATE), message -> message, new SecureRandom());
-        TrustStore beliefs = new TrustStore(
+        TrustStore trustStore = new TrustStore(
                 TrustAnchors.none().withSite(List.of(site.key())).withProject(history),
                 RevocationLists.none(),
                 InstantSource.system());
-        beliefs.addRevocationList(Files.readAllBytes(folder.resolve("ca/revocations.crl")));
-        beliefs.addRevocationList(Files.readAllBytes(folder.resolve("ann.crl")));
-        return beliefs;
+        trustStore.addRevocationList(Files.readAllBytes(folder.resolve("ca/revocations.crl")));
+        trustStore.addRevocationList(Files.readAllBytes(folder.resolve("ann.crl")));
+        return trustStore;
     }
 
     static TlsCredential credential(String machine) throws IOException {
@@ -133,11 +133,11 @@ abstract class OpenerDeviceFixture {
     }
 
     String[] words(String command, String login, String... more) throws IOException {
-        List<String> words = new ArrayList<>(List.of("project", command, "--relay", relay.address()));
-        words.addAll(List.of("--site", at("ca/authority.pem"), "--project", at("genesis")));
-        words.addAll(List.of("--login", project.memory().resolve(login).toString()));
-        words.addAll(Arrays.asList(more));
-        return words.toArray(String[]::new);
+        List<String> arguments = new ArrayList<>(List.of("project", command, "--relay", relay.address()));
+        arguments.addAll(List.of("--site", at("ca/authority.pem"), "--project", at("genesis")));
+        arguments.addAll(List.of("--login", project.memory().resolve(login).toString()));
+        arguments.addAll(Arrays.asList(more));
+        return arguments.toArray(String[]::new);
     }
 
     String[] open(String... more) throws IOException {
@@ -158,10 +158,10 @@ abstract class OpenerDeviceFixture {
                 .toArray(String[]::new);
     }
 
-    static CompletableFuture<Cli.Result> later(String... words) {
+    static CompletableFuture<Cli.Result> later(String... arguments) {
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return project.cli.run(words);
+                return project.cli.run(arguments);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

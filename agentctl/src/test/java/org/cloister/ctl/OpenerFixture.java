@@ -14,10 +14,10 @@ import org.cloister.transport.tls.TlsCredential;
 public abstract class OpenerFixture extends UnlockCommandFixture {
     /** Begins {@code agentctl project open} for a drive that is to be made. */
     protected final CompletableFuture<Cli.Result> open() throws IOException {
-        String[] words = creating("--policy", signed(1), "--output", "json");
+        String[] arguments = creating("--policy", signed(1), "--output", "json");
         return CompletableFuture.supplyAsync(() -> {
             try {
-                return project.cli.runWithSecrets(words);
+                return project.cli.runWithSecrets(arguments);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

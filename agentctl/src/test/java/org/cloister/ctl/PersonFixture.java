@@ -49,7 +49,7 @@ public abstract class PersonFixture extends UnlockCommandFixture {
     }
 
     @AfterAll
-    static void give() {
+    static void setUp() {
         streams.close();
     }
 
@@ -108,11 +108,11 @@ public abstract class PersonFixture extends UnlockCommandFixture {
 
     /** A device of the person's, and a relay that nobody else uses. */
     protected static final class Way implements AutoCloseable {
-        private final LoopbackTicketRelay office;
+        private final LoopbackTicketRelay relay;
         private final Path logins;
 
         public Way() throws Exception {
-            office = new LoopbackTicketRelay(
+            relay = new LoopbackTicketRelay(
                     credential("r1"),
                     beliefs(),
                     List.of(
@@ -144,22 +144,22 @@ public abstract class PersonFixture extends UnlockCommandFixture {
 
         /** As in HOST:PORT. */
         public String relay() {
-            return office.address();
+            return relay.address();
         }
 
         /** By which circuits go from now on. */
         public void by(FaultyPath path) {
-            office.exchange().paths = () -> path;
+            relay.exchange().paths = () -> path;
         }
 
         /** {@code agentctl project COMMAND} in that role. */
         public Cli.Result run(CertificateRole role, String command, String... more) throws IOException {
-            List<String> words = new ArrayList<>(List.of("project", command, "--relay", relay()));
-            words.addAll(List.of("--site", at("ca/authority.pem"), "--project", at("genesis")));
-            words.addAll(List.of("--login", login(role).toString(), "--policy", policy));
-            words.addAll(List.of("--role", role.toString()));
-            words.addAll(Arrays.asList(more));
-            return project.cli.run(words.toArray(String[]::new));
+            List<String> arguments = new ArrayList<>(List.of("project", command, "--relay", relay()));
+            arguments.addAll(List.of("--site", at("ca/authority.pem"), "--project", at("genesis")));
+            arguments.addAll(List.of("--login", login(role).toString(), "--policy", policy));
+            arguments.addAll(List.of("--role", role.toString()));
+            arguments.addAll(Arrays.asList(more));
+            return project.cli.run(arguments.toArray(String[]::new));
         }
 
         /** {@code agentctl project connect} as ssh's ProxyCommand, whose ends the socket has; they are closed with it. */
@@ -171,7 +171,7 @@ public abstract class PersonFixture extends UnlockCommandFixture {
 
         @Override
         public void close() {
-            office.close();
+            relay.close();
         }
     }
 }

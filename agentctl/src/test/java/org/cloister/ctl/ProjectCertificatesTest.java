@@ -206,13 +206,13 @@ class ProjectCertificatesTest {
         List<byte[]> chain = new ArrayList<>(Pem.readAll(folder.resolve("c1.pem"), Pem.CERTIFICATE, 3));
         assertThat(chain).hasSize(above);
         SigningKey worker = SigningKey.of(pair());
-        CertificateRequest asked = CertificateRequest.make(new CertificateName("w1", "worker", history.id()), worker);
+        CertificateRequest request = CertificateRequest.make(new CertificateName("w1", "worker", history.id()), worker);
         chain.add(
                 0,
                 CertificateAuthority.load(chain.get(0), boot::sign, new SecureRandom())
                         .issue(
-                                asked.name(),
-                                SubjectPublicKey.of(asked.key()),
+                                request.name(),
+                                SubjectPublicKey.of(request.key()),
                                 Instant.now(),
                                 CertificateAuthority.LEAF));
         assertThat(CertificateChain.parse(chain)

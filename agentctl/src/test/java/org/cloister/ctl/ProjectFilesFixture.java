@@ -111,9 +111,9 @@ final class ProjectFilesFixture implements AutoCloseable {
         return ProjectHistory.fromGenesis(Files.readAllBytes(folder.resolve("genesis")));
     }
 
-    static String[] with(String[] words, String more) {
-        String[] all = Arrays.copyOf(words, words.length + 1);
-        all[words.length] = more;
+    static String[] with(String[] arguments, String more) {
+        String[] all = Arrays.copyOf(arguments, arguments.length + 1);
+        all[arguments.length] = more;
         return all;
     }
 

@@ -40,23 +40,23 @@ class ProjectStatusTest extends OpenerDeviceFixture {
                 working);
     }
 
-    private String said(String login, String... more) throws Exception {
+    private String output(String login, String... more) throws Exception {
         return ProjectFilesFixture.out(project.cli.run(words("status", login, more)));
     }
 
     private void state(OpeningStatus opening, String state) throws Exception {
         relay.openings(new RelayTicketMessage.Openings(9, List.of(opening)));
-        assertThat(said("opener", "--output", "json")).contains("\"state\" : \"" + state + "\",\n  \"epoch\" : 9");
+        assertThat(output("opener", "--output", "json")).contains("\"state\" : \"" + state + "\",\n  \"epoch\" : 9");
     }
 
     @Test
     void a_project_that_nobody_opened_is_closed_and_names_who_can_open_it() throws Exception {
-        assertThat(said("opener"))
+        assertThat(output("opener"))
                 .containsPattern("state +closed: ")
                 .containsPattern("epoch +0\n")
                 .containsPattern("openers +whom one of the owners made one: ann")
                 .containsPattern("you +as cat until 20");
-        assertThat(said("member")).containsPattern("you +no: an owner gives the role opener");
+        assertThat(output("member")).containsPattern("you +no: an owner gives the role opener");
     }
 
     @Test
@@ -75,7 +75,7 @@ class ProjectStatusTest extends OpenerDeviceFixture {
         relay.openings(new RelayTicketMessage.Openings(
                 9,
                 List.of(opening(TicketState.RUNNING, false, false, 600), opening(TicketState.ENDED, false, false, 0))));
-        assertThat(said("member"))
+        assertThat(output("member"))
                 .contains("lost: its VM does not answer; running workers live on for 8 h")
                 .containsPattern("host +h1[.]host[.]site[.]cloister[.]internal since " + now.minusSeconds(600))
                 .containsPattern("opened +" + now.minusSeconds(900) + " by cat[.]opener[.]")
@@ -87,7 +87,7 @@ class ProjectStatusTest extends OpenerDeviceFixture {
     void the_document_has_all_openings() throws Exception {
         relay.openings(new RelayTicketMessage.Openings(
                 9, List.of(opening(TicketState.RUNNING, true, true, 60), opening(TicketState.ENDED, false, false, 0))));
-        assertThat(said("opener", "--output", "json"))
+        assertThat(output("opener", "--output", "json"))
                 .contains("\"workers_lease_seconds\" : 28800", "\"opener\" : \"cat\"", "\"owners\" : [ \"ann\"")
                 .contains("\"host_since\" : \"" + now.minusSeconds(60) + "\"", "\"end\" : \"node-failed\"");
     }

@@ -45,7 +45,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     @Test
     void a_new_drive_is_made_and_opened_again_with_the_same_key() throws Exception {
         Digest key;
-        try (UnlockResult first = meet(creating("--policy", signed(1), "--output", "json"))) {
+        try (UnlockResult first = runUnlock(creating("--policy", signed(1), "--output", "json"))) {
             assertThat(ProjectFilesFixture.out(first.result()))
                     .contains("\"vm\" : \"open\"", "\"found\" : \"made\"", "\"host\" : \"h1\"", "\"epoch\" : \"1\"");
             key = first.vm().key();
@@ -54,10 +54,10 @@ class ProjectUnlockTest extends UnlockCommandFixture {
             assertThat(first.vm().unlock.members()).as("the drive's own").isEmpty();
             assertThat(first.vm().unlock.siteKeys())
                     .isEqualTo(List.copyOf(beliefs().anchors().of(CertificateName.SITE)));
-            assertThat(first.vm().unlock.station().address()).isEqualTo(NETWORK.controller());
-            assertThat(first.vm().unlock.station().mac()).hasToString("52:54:0a:40:0c:01");
+            assertThat(first.vm().unlock.network().address()).isEqualTo(NETWORK.controller());
+            assertThat(first.vm().unlock.network().mac()).hasToString("52:54:0a:40:0c:01");
         }
-        try (UnlockResult second = meet(unlocking(), vm -> vm.found = 1)) {
+        try (UnlockResult second = runUnlock(unlocking(), vm -> vm.found = 1)) {
             assertThat(ProjectFilesFixture.out(second.result()))
                     .contains("epoch 1")
                     .doesNotContain("made");
@@ -66,7 +66,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
             assertThat(second.vm().unlock.settings()).as("the drive's own").isEmpty();
             assertThat(second.vm().unlock.epoch()).isEqualTo(2);
         }
-        try (UnlockResult back = meet(unlocking(), vm -> vm.found = 1)) {
+        try (UnlockResult back = runUnlock(unlocking(), vm -> vm.found = 1)) {
             assertThat(back.result().status()).isEqualTo(2);
             assertThat(back.result().err()).contains("alarm: drive main: want epoch 2 or later", "set it back");
         }
@@ -78,11 +78,12 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     void members_are_brought_as_they_are_and_what_is_plainly_none_is_refused_before_anything_is_opened()
             throws Exception {
         String members = "# nobody else\n[[member]]\nlogin = \"ada\"\nuid = 2001\ngid = 2001\n";
-        try (UnlockResult met = meet(creating("--policy", signed(1), "--members", file("members.toml", members)))) {
+        try (UnlockResult met =
+                runUnlock(creating("--policy", signed(1), "--members", file("members.toml", members)))) {
             ProjectFilesFixture.out(met.result());
             assertThat(met.vm().unlock.members()).contains(ByteString.copyFromUtf8(members));
         }
-        try (UnlockResult nobody = meet(unlocking("--members", file("nobody.toml", "")), vm -> vm.found = 1)) {
+        try (UnlockResult nobody = runUnlock(unlocking("--members", file("nobody.toml", "")), vm -> vm.found = 1)) {
             ProjectFilesFixture.out(nobody.result());
             assertThat(nobody.vm().unlock.members()).contains(ByteString.EMPTY);
         }
@@ -106,7 +107,8 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     @SuppressWarnings("try") // what is open is only there to have a number
     void another_opener_and_the_paper_in_the_safe_open_it_too() throws Exception {
         Digest key;
-        try (UnlockResult first = meet(creating("--policy", signed(1), "--recipient", "eve=" + at("eve.drive.pub")))) {
+        try (UnlockResult first =
+                runUnlock(creating("--policy", signed(1), "--recipient", "eve=" + at("eve.drive.pub")))) {
             ProjectFilesFixture.out(first.result());
             key = first.vm().key();
         }
@@ -114,17 +116,19 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         for (int i = 0; i < eves.length; i++) {
             eves[i] = eves[i].equals(at("cat.drive")) ? at("eve.drive") : eves[i];
         }
-        try (UnlockResult second = meet(eves, vm -> vm.found = 1)) {
+        try (UnlockResult second = runUnlock(eves, vm -> vm.found = 1)) {
             ProjectFilesFixture.out(second.result());
             assertThat(second.vm().key()).isEqualTo(key);
         }
-        try (FileInputStream paper = new FileInputStream(folder.resolve("paper").toFile())) {
-            String[] words = Stream.of(unlocking())
+        try (FileInputStream recoveryInput =
+                new FileInputStream(folder.resolve("paper").toFile())) {
+            String[] arguments = Stream.of(unlocking())
                     .filter(each -> !each.equals("--drive-key"))
                     .map(each -> each.equals(at("cat.drive")) ? "--recovery-key" : each)
                     .toArray(String[]::new);
             String[] read = Stream.concat(
-                            Stream.of(words), Stream.of("--drive-secret-fd", Cli.descriptor(folder.resolve("paper"))))
+                            Stream.of(arguments),
+                            Stream.of("--drive-secret-fd", Cli.descriptor(folder.resolve("paper"))))
                     .toArray(String[]::new);
             CompletableFuture<Cli.Result> result = CompletableFuture.supplyAsync(() -> {
                 try {
@@ -150,25 +154,27 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         BootPublicKeys others = new BootPublicKeys(
                 anyKey(SignatureCurve.P384).verificationKey(),
                 anyKey(SignatureCurve.P384).verificationKey());
-        Map<String, Consumer<FakeControllerVm>> lies = new LinkedHashMap<>();
-        lies.put("signature", vm -> vm.host = other);
-        lies.put("image", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), Digest.sha384("other"), is.shape()));
-        lies.put("size", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), is.image(), new VmShape(5, 4096, 0)));
-        lies.put("role", vm -> vm.facts = is -> facts(is, VmRole.WORKER, is.ticket(), is.image(), is.shape()));
-        lies.put("ticket", vm -> vm.facts = is -> facts(is, is.role(), "a".repeat(26), is.image(), is.shape()));
-        lies.put(
+        Map<String, Consumer<FakeControllerVm>> forgeries = new LinkedHashMap<>();
+        forgeries.put("signature", vm -> vm.host = other);
+        forgeries.put(
+                "image", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), Digest.sha384("other"), is.shape()));
+        forgeries.put(
+                "size", vm -> vm.facts = is -> facts(is, is.role(), is.ticket(), is.image(), new VmShape(5, 4096, 0)));
+        forgeries.put("role", vm -> vm.facts = is -> facts(is, VmRole.WORKER, is.ticket(), is.image(), is.shape()));
+        forgeries.put("ticket", vm -> vm.facts = is -> facts(is, is.role(), "a".repeat(26), is.image(), is.shape()));
+        forgeries.put(
                 "nonce",
                 vm -> vm.claim =
                         is -> new AttestationClaims(is.keys(), Nonce.random(new SecureRandom()), is.binding()));
-        lies.put("circuit", vm -> vm.claim = is -> new AttestationClaims(others, is.nonce(), is.binding()));
+        forgeries.put("circuit", vm -> vm.claim = is -> new AttestationClaims(others, is.nonce(), is.binding()));
         String policy = signed(1);
-        for (Map.Entry<String, Consumer<FakeControllerVm>> lie : lies.entrySet()) {
-            try (UnlockResult met = meet(creating("--policy", policy, "--output", "json"), lie.getValue())) {
-                assertThat(met.result().status()).as(lie.getKey()).isEqualTo(2);
-                assertThat(met.result().err()).contains("agentctl: denied by " + lie.getKey() + ": ");
+        for (Map.Entry<String, Consumer<FakeControllerVm>> forgery : forgeries.entrySet()) {
+            try (UnlockResult met = runUnlock(creating("--policy", policy, "--output", "json"), forgery.getValue())) {
+                assertThat(met.result().status()).as(forgery.getKey()).isEqualTo(2);
+                assertThat(met.result().err()).contains("agentctl: denied by " + forgery.getKey() + ": ");
                 assertThat(met.result().out()).contains("\"vm\" : \"denied\"", "agentctl project close");
                 assertThat(met.vm().denials.await(20, TimeUnit.SECONDS)).isTrue();
-                assertThat(met.vm().denied.clauses()).contains(lie.getKey());
+                assertThat(met.vm().denied.clauses()).contains(forgery.getKey());
                 assertThat(met.vm().unlock).isNull();
             }
         }
@@ -183,7 +189,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     void a_host_that_the_owners_do_not_accept_gets_nothing_and_all_clauses_are_said() throws Exception {
         String policy = policy(1, Digest.sha384("another"), 1, anyKey(SignatureCurve.P256));
         out("project", "sign", policy, "--key", at("ben.key"));
-        try (UnlockResult met = meet(creating("--policy", policy))) {
+        try (UnlockResult met = runUnlock(creating("--policy", policy))) {
             assertThat(met.result().err()).contains("denied by host: ", "denied by image: ", "denied by size: ");
             assertThat(met.vm().unlock).isNull();
         }
@@ -191,7 +197,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
 
     @Test
     void a_key_sealed_for_one_boot_opens_for_no_other() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)));
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)));
                 BootSealingKey other = new BootSealingKey()) {
             ProjectFilesFixture.out(met.result());
             byte[] info = met.vm().unlock.sealingContext(history.id());
@@ -204,13 +210,13 @@ class ProjectUnlockTest extends UnlockCommandFixture {
 
     @Test
     void a_circuit_that_breaks_before_the_keys_is_opened_again_with_the_same_question() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> {
             vm.cutsAtQuestion.set(2);
-            vm.reluctance = Optional.of(EvidenceMessage.RefusalReason.BUSY);
+            vm.refusalReason = Optional.of(EvidenceMessage.RefusalReason.BUSY);
         })) {
             ProjectFilesFixture.out(met.result());
-            assertThat(met.vm().asked).hasSize(4);
-            assertThat(met.vm().asked.stream().distinct())
+            assertThat(met.vm().questions).hasSize(4);
+            assertThat(met.vm().questions.stream().distinct())
                     .as("a host vouches once")
                     .hasSize(1);
         }
@@ -218,16 +224,16 @@ class ProjectUnlockTest extends UnlockCommandFixture {
 
     @Test
     void a_circuit_that_breaks_after_the_keys_is_opened_again_to_hear_of_the_drive() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> vm.cutAtUnlock = true)) {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> vm.cutAtUnlock = true)) {
             assertThat(ProjectFilesFixture.out(met.result())).contains("made");
-            assertThat(met.vm().asked).hasSize(1);
+            assertThat(met.vm().questions).hasSize(1);
             assertThat(relay.exchange().circuits()).isEqualTo(2);
         }
     }
 
     @Test
     void a_vm_that_had_the_drive_before_forges_no_epoch_of_it() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> {
             vm.cutAtUnlock = true;
             vm.impostors.add(FakeControllerVm.Impostor.BEFORE);
         })) {
@@ -240,7 +246,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
 
     @Test
     void a_boot_certificate_of_another_key_does_not_end_a_vm_that_was_given_its_keys() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> {
             vm.cutAtUnlock = true;
             vm.impostors.add(FakeControllerVm.Impostor.BOOTING);
         })) {
@@ -252,7 +258,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
 
     @Test
     void keys_that_are_lost_with_their_circuit_are_not_given_again() throws Exception {
-        try (UnlockResult met = meet(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
             ProjectFilesFixture.refused(met.result(), "it boots still, and what it was given is lost");
             assertThat(met.vm().denials.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(met.vm().denied.clauses()).containsExactly("spent");
@@ -263,16 +269,16 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     @Test
     void a_vm_that_gives_up_or_whose_host_vouched_before_is_no_controlling_vm() throws Exception {
         String policy = signed(1);
-        try (UnlockResult met = meet(
+        try (UnlockResult met = runUnlock(
                 creating("--policy", policy),
                 vm -> vm.instead = Optional.of(new VmMessage.Failure(BootPhase.DRIVE, "not-empty")))) {
             ProjectFilesFixture.refused(met.result(), "it gave up in phase drive: not-empty");
         }
-        try (UnlockResult met = meet(creating(), vm -> vm.instead = Optional.of(new VmMessage.Opened(3, false)))) {
+        try (UnlockResult met = runUnlock(creating(), vm -> vm.instead = Optional.of(new VmMessage.Opened(3, false)))) {
             ProjectFilesFixture.refused(met.result(), "want a drive that was made, have another");
         }
         try (UnlockResult met =
-                meet(creating(), vm -> vm.reluctance = Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
+                runUnlock(creating(), vm -> vm.refusalReason = Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
             ProjectFilesFixture.refused(met.result(), "its host vouched for another life");
         }
         assertThat(state.resolve("drives/main/epoch"))
@@ -305,7 +311,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         ProjectFilesFixture.refused(project.cli.runWithSecrets(creating()), "name it once with --policy");
         ProjectFilesFixture.refused(project.cli.runWithSecrets(creating("--policy", unsigned)), unsigned + ": ");
         String newer = signed(3);
-        try (UnlockResult met = meet(creating("--policy", newer))) {
+        try (UnlockResult met = runUnlock(creating("--policy", newer))) {
             ProjectFilesFixture.out(met.result());
         }
         ProjectFilesFixture.refused(
@@ -322,7 +328,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(unlocking("--create", "--make", "1G", "--settings", settings())),
                 "have this opener alone");
-        try (UnlockResult met = meet(creating())) {
+        try (UnlockResult met = runUnlock(creating())) {
             ProjectFilesFixture.out(met.result());
         }
         byte[] envelope = Files.readAllBytes(state.resolve("drives/main/envelope"));
@@ -334,7 +340,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
             eves[i] = eves[i].equals(at("cat.drive")) ? at("eve.drive") : eves[i];
         }
         ProjectFilesFixture.refused(project.cli.runWithSecrets(eves), "want a private key of one of [cat, safe]");
-        try (UnlockResult again = meet(creating())) {
+        try (UnlockResult again = runUnlock(creating())) {
             ProjectFilesFixture.out(again.result());
         }
         assertThat(state.resolve("drives/main/envelope")).hasBinaryContent(envelope);

@@ -56,7 +56,7 @@ class RevokedHostTest extends UnlockCommandFixture {
     @Test
     void a_host_that_the_sites_list_names_gets_no_key_though_the_policy_accepts_it() throws Exception {
         serve(revoked);
-        try (UnlockResult met = meet(creating("--policy", signed(1)))) {
+        try (UnlockResult met = runUnlock(creating("--policy", signed(1)))) {
             requireNothingGiven(met.result(), met.vm());
         }
         assertThat(state.resolve("unlocked")).as("what was given").doesNotExist();
@@ -65,11 +65,11 @@ class RevokedHostTest extends UnlockCommandFixture {
     @Test
     void a_list_that_comes_after_the_decision_and_before_the_key_still_counts() throws Exception {
         serve(before);
-        String[] words = creating("--policy", signed(1));
-        try (LockedFile book = LockedFile.lock(state.resolve("unlocked"))) {
+        String[] arguments = creating("--policy", signed(1));
+        try (LockedFile lock = LockedFile.lock(state.resolve("unlocked"))) {
             CompletableFuture<Cli.Result> result = CompletableFuture.supplyAsync(() -> {
                 try {
-                    return project.cli.runWithSecrets(words);
+                    return project.cli.runWithSecrets(arguments);
                 } catch (IOException e) {
                     throw new UncheckedIOException(e);
                 }
@@ -78,10 +78,10 @@ class RevokedHostTest extends UnlockCommandFixture {
             try (FakeControllerVm vm = new FakeControllerVm(relay, credential("h1"), beliefs(), opening)) {
                 vm.boot();
                 relay.run(opening.id(), allocation(opening));
-                book.awaitWaiting();
-                assertThat(vm.asked).as("the VM has shown its evidence").hasSize(1);
+                lock.awaitWaiting();
+                assertThat(vm.questions).as("the VM has shown its evidence").hasSize(1);
                 relay.deliverList(revoked);
-                book.release();
+                lock.release();
                 requireNothingGiven(result.get(90, TimeUnit.SECONDS), vm);
             }
         }
@@ -93,11 +93,11 @@ class RevokedHostTest extends UnlockCommandFixture {
         Path both = folder.resolve("both.pem");
         Files.write(both, Files.readAllBytes(folder.resolve("ca/authority.pem")));
         Files.write(both, Files.readAllBytes(folder.resolve("other-ca/authority.pem")), StandardOpenOption.APPEND);
-        String[] words = creating("--policy", signed(1));
-        for (int i = 0; i < words.length; i++) {
-            words[i] = words[i].equals(at("ca/authority.pem")) ? both.toString() : words[i];
+        String[] arguments = creating("--policy", signed(1));
+        for (int i = 0; i < arguments.length; i++) {
+            arguments[i] = arguments[i].equals(at("ca/authority.pem")) ? both.toString() : arguments[i];
         }
-        try (UnlockResult met = meet(words)) {
+        try (UnlockResult met = runUnlock(arguments)) {
             ProjectFilesFixture.refused(met.result(), "refused (list): want a revocation list of ");
             assertThat(met.result().err()).contains("--site");
             assertThat(met.vm().unlock).isNull();

@@ -260,8 +260,8 @@ class SiteCommandsTest {
     private static String program(String... argv) throws Exception {
         Process process = new ProcessBuilder(argv).redirectErrorStream(true).start();
         process.getOutputStream().close();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
-        return said;
+        return output;
     }
 }

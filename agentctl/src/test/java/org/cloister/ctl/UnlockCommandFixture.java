@@ -53,10 +53,10 @@ abstract class UnlockCommandFixture extends OpenerDeviceFixture {
     static void makeKeys() throws IOException {
         out("project", "drive-key", "--key", at("cat.drive"), "--out", at("cat.drive.pub"));
         out("project", "drive-key", "--key", at("eve.drive"), "--out", at("eve.drive.pub"));
-        Path paper = Files.createFile(folder.resolve("paper"));
-        try (FileOutputStream printer = new FileOutputStream(paper.toFile())) {
+        Path recoveryFile = Files.createFile(folder.resolve("paper"));
+        try (FileOutputStream printer = new FileOutputStream(recoveryFile.toFile())) {
             ProjectFilesFixture.out(project.cli.run(
-                    "project", "drive-key", "--recovery-fd", Cli.descriptor(paper), "--out", at("safe.pub")));
+                    "project", "drive-key", "--recovery-fd", Cli.descriptor(recoveryFile), "--out", at("safe.pub")));
         }
     }
 
@@ -168,10 +168,10 @@ abstract class UnlockCommandFixture extends OpenerDeviceFixture {
         }
     }
 
-    UnlockResult meet(String[] words, Consumer<FakeControllerVm> change) throws Exception {
+    UnlockResult runUnlock(String[] arguments, Consumer<FakeControllerVm> change) throws Exception {
         CompletableFuture<Cli.Result> result = CompletableFuture.supplyAsync(() -> {
             try {
-                return project.cli.runWithSecrets(words);
+                return project.cli.runWithSecrets(arguments);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
@@ -189,7 +189,7 @@ abstract class UnlockCommandFixture extends OpenerDeviceFixture {
         return new UnlockResult(result.get(90, TimeUnit.SECONDS), vm);
     }
 
-    UnlockResult meet(String... words) throws Exception {
-        return meet(words, vm -> {});
+    UnlockResult runUnlock(String... arguments) throws Exception {
+        return runUnlock(arguments, vm -> {});
     }
 }

@@ -46,13 +46,13 @@ final class AuditLogFolder implements AutoCloseable {
      * State of the folder after recovery.
      *
      * @param segment to continue; null if a new one begins
-     * @param begunBy the key whose heads the segment has
+     * @param writer the key whose heads the segment has
      * @param cut number of bytes that were removed because no head covered them
      */
     record RecoveredLog(
             String log,
             @Nullable AuditSegmentFile segment,
-            Optional<VerificationKey> begunBy,
+            Optional<VerificationKey> writer,
             Digest hash,
             long count,
             long event,

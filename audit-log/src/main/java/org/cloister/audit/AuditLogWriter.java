@@ -53,7 +53,7 @@ public final class AuditLogWriter implements AutoCloseable {
 
     // Only the thread that is writing uses the following fields.
     private @Nullable AuditSegmentFile segment;
-    private boolean begunByOther;
+    private boolean isFromOtherWriter;
     private Digest hash;
     private long count;
     /** Bytes that no head covered and whose removal the log does not record yet. */
@@ -92,8 +92,8 @@ public final class AuditLogWriter implements AutoCloseable {
         this.segmentBytes = segmentBytes;
         this.log = found.log();
         this.segment = found.segment();
-        this.begunByOther =
-                found.begunBy().isPresent() && !found.begunBy().get().equals(key.verificationKey());
+        this.isFromOtherWriter =
+                found.writer().isPresent() && !found.writer().get().equals(key.verificationKey());
         this.hash = found.hash();
         this.count = found.count();
         this.lastEvent = found.event();
@@ -133,7 +133,7 @@ public final class AuditLogWriter implements AutoCloseable {
         try {
             AuditLogFolder.RecoveredLog found = folder.recover(relay);
             AuditLogWriter log = new AuditLogWriter(folder, relay, key, clock, segmentBytes, found);
-            log.begin();
+            log.startSegment();
             return log;
         } catch (IOException | RuntimeException e) {
             folder.close();
@@ -141,8 +141,8 @@ public final class AuditLogWriter implements AutoCloseable {
         }
     }
 
-    private void begin() throws IOException {
-        if (head != null && cut == 0 && !begunByOther) {
+    private void startSegment() throws IOException {
+        if (head != null && cut == 0 && !isFromOtherWriter) {
             return;
         }
         try {
@@ -279,7 +279,7 @@ public final class AuditLogWriter implements AutoCloseable {
         }
         AuditHashChain chain = new AuditHashChain(hash);
         ByteArrayOutputStream bytes = new ByteArrayOutputStream(512 * (events.size() + 3));
-        boolean rotates = current == null || begunByOther || current.length() >= segmentBytes;
+        boolean rotates = current == null || isFromOtherWriter || current.length() >= segmentBytes;
         AuditSegmentHeader start =
                 new AuditSegmentHeader(relay, log, count + 1, hash, lastEvent, key.verificationKey());
         if (rotates) {
@@ -297,7 +297,7 @@ public final class AuditLogWriter implements AutoCloseable {
         add(bytes, chain, signed.envelope().bytes());
         if (current == null || rotates) {
             segment = folder.createSegment(start.fileName(), bytes.toByteArray());
-            begunByOther = false;
+            isFromOtherWriter = false;
         } else {
             current.append(bytes.toByteArray());
         }
@@ -308,12 +308,12 @@ public final class AuditLogWriter implements AutoCloseable {
         head = signed;
         writable = true;
         if (current != null && rotates) {
-            leave(current);
+            close(current);
         }
     }
 
     /** Closes a finished segment. Everything in it is on disk, so a failure to close it has no consequence. */
-    private static void leave(AuditSegmentFile done) {
+    private static void close(AuditSegmentFile done) {
         try {
             done.close();
         } catch (IOException e) {
@@ -331,7 +331,7 @@ public final class AuditLogWriter implements AutoCloseable {
         if (cut > 0) {
             own.add(AuditEvent.of(clock.instant(), "log.recovered").with(AuditField.BYTES, cut));
         }
-        if (begunByOther) {
+        if (isFromOtherWriter) {
             own.add(AuditEvent.of(clock.instant(), "log.signer")
                     .with(AuditField.SIGNER, key.verificationKey().id()));
         }

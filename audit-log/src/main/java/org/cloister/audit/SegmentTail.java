@@ -134,16 +134,16 @@ record SegmentTail(AuditSegmentHeader start, long end, Digest hash, long event, 
             } catch (EnvelopeRefusedException | MalformedException e) {
                 throw refused(file, last.count, "its head: " + e.getMessage(), e);
             }
-            AuditHead said = head.head();
-            if (!said.relay().equals(start.relay())
-                    || !said.log().equals(start.log())
-                    || said.count() != last.count
-                    || !said.hash().equals(last.before)) {
+            AuditHead auditHead = head.head();
+            if (!auditHead.relay().equals(start.relay())
+                    || !auditHead.log().equals(start.log())
+                    || auditHead.count() != last.count
+                    || !auditHead.hash().equals(last.before)) {
                 throw refused(
                         file,
                         last.count,
-                        "its head says " + said.count() + " records with hash " + said.hash() + ", the file has "
-                                + last.count + " with " + last.before,
+                        "its head says " + auditHead.count() + " records with hash " + auditHead.hash()
+                                + ", the file has " + last.count + " with " + last.before,
                         null);
             }
             return Optional.of(new SegmentTail(start, last.end, last.after, last.event, head));

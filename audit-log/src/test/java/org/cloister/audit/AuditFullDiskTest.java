@@ -36,9 +36,9 @@ class AuditFullDiskTest {
                 .redirectErrorStream(true)
                 .start();
         try {
-            String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            String output = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             assertThat(child.waitFor(60, TimeUnit.SECONDS)).isTrue();
-            assertThat(said).endsWith("mended\n");
+            assertThat(output).endsWith("mended\n");
         } finally {
             child.destroyForcibly();
         }

@@ -126,9 +126,9 @@ class AuditLogWriterTest {
     @Test
     void a_first_group_or_a_new_segment_that_was_torn_off_is_begun_anew() throws Exception {
         open().close();
-        byte[] begun = Files.readAllBytes(first());
-        for (int length : new int[] {0, 1, begun.length / 2, begun.length - 1}) {
-            Files.write(first(), Arrays.copyOf(begun, length));
+        byte[] written = Files.readAllBytes(first());
+        for (int length : new int[] {0, 1, written.length / 2, written.length - 1}) {
+            Files.write(first(), Arrays.copyOf(written, length));
             open().close();
             assertThat(verified().newest()).isPresent();
         }

@@ -45,8 +45,8 @@ class AuditWitnessTest {
         return AuditWitness.open(file(), witness);
     }
 
-    private AuditWitness.Outcome offer(AuditWitness keeper, SignedAuditHead head) throws IOException {
-        return keeper.offer(head.envelope().bytes(), keys);
+    private AuditWitness.Outcome offer(AuditWitness witness, SignedAuditHead head) throws IOException {
+        return witness.offer(head.envelope().bytes(), keys);
     }
 
     private static void assertAlarm(AuditWitness.Outcome outcome, Reason reason, String text) {
@@ -58,12 +58,12 @@ class AuditWitnessTest {
 
     @Test
     void the_newest_head_is_kept_countersigned_and_survives_a_restart() throws Exception {
-        AuditWitness keeper = open();
-        assertThat(keeper.newest()).isEmpty();
-        assertThat(offer(keeper, log.group(EVENT))).isInstanceOf(AuditWitness.Stored.class);
+        AuditWitness witness = open();
+        assertThat(witness.newest()).isEmpty();
+        assertThat(offer(witness, log.group(EVENT))).isInstanceOf(AuditWitness.Stored.class);
         SignedAuditHead second = log.group(EVENT, EVENT);
-        assertThat(offer(keeper, second)).isInstanceOf(AuditWitness.Stored.class);
-        assertThat(offer(keeper, second)).isInstanceOf(AuditWitness.Unchanged.class);
+        assertThat(offer(witness, second)).isInstanceOf(AuditWitness.Stored.class);
+        assertThat(offer(witness, second)).isInstanceOf(AuditWitness.Unchanged.class);
         assertThat(open().newest()).hasValueSatisfying(newest -> {
             assertThat(newest.head()).isEqualTo(second.head());
             assertThat(newest.envelope().bytes()).isNotEqualTo(second.envelope().bytes());
@@ -72,37 +72,37 @@ class AuditWitnessTest {
 
     @Test
     void a_head_that_is_older_forked_of_another_log_or_not_the_relays_is_an_alarm_and_is_not_kept() throws Exception {
-        AuditWitness keeper = open();
+        AuditWitness witness = open();
         SignedAuditHead first = log.group(EVENT);
         SignedAuditHead second = log.group(EVENT);
-        offer(keeper, first);
-        offer(keeper, second);
-        assertAlarm(offer(keeper, first), Reason.OLDER, "want one after record 2");
+        offer(witness, first);
+        offer(witness, second);
+        assertAlarm(offer(witness, first), Reason.OLDER, "want one after record 2");
         AuditLogSample fork = new AuditLogSample(relay);
-        assertAlarm(offer(keeper, fork.group(EVENT.by("b".repeat(52)), EVENT)), Reason.FORKED, "have record 2");
+        assertAlarm(offer(witness, fork.group(EVENT.by("b".repeat(52)), EVENT)), Reason.FORKED, "have record 2");
         assertAlarm(
-                offer(keeper, new AuditLogSample(relay, "c".repeat(26)).group(EVENT, EVENT, EVENT)),
+                offer(witness, new AuditLogSample(relay, "c".repeat(26)).group(EVENT, EVENT, EVENT)),
                 Reason.OTHER_LOG,
                 "have record 3 of log cccc");
         assertAlarm(
-                offer(keeper, new AuditLogSample(AuditLogSample.key(SignatureCurve.P256)).group(EVENT, EVENT, EVENT)),
+                offer(witness, new AuditLogSample(AuditLogSample.key(SignatureCurve.P256)).group(EVENT, EVENT, EVENT)),
                 Reason.NOT_SIGNED,
                 "want signatures of 1 of 1 keys");
-        assertAlarm(keeper.offer(new byte[] {'{'}, keys), Reason.NOT_SIGNED, "not a JSON document");
+        assertAlarm(witness.offer(new byte[] {'{'}, keys), Reason.NOT_SIGNED, "not a JSON document");
         assertThat(open().newest().orElseThrow().head()).isEqualTo(second.head());
     }
 
     @Test
     void a_fork_that_goes_on_past_the_witness_is_found_with_what_was_kept_before() throws Exception {
-        AuditWitness keeper = open();
-        offer(keeper, log.group(EVENT));
-        offer(keeper, log.group(EVENT));
+        AuditWitness witness = open();
+        offer(witness, log.group(EVENT));
+        offer(witness, log.group(EVENT));
         AuditLogSample fork = new AuditLogSample(relay);
         fork.group(EVENT);
         fork.group(EVENT.by("b".repeat(52)));
         // No keeper can tell, from a head alone, that this one forgets the second.
         for (int i = 0; i < 5; i++) {
-            assertThat(offer(keeper, fork.group(EVENT))).isInstanceOf(AuditWitness.Stored.class);
+            assertThat(offer(witness, fork.group(EVENT))).isInstanceOf(AuditWitness.Stored.class);
         }
         assertThat(new AuditLogVerifier(keys, 1)
                         .verify(List.of(fork.segment()), AuditWitness.read(file()))
@@ -113,9 +113,9 @@ class AuditWitnessTest {
 
     @Test
     void a_file_stays_small_and_keeps_old_heads_as_well() throws Exception {
-        AuditWitness keeper = open();
+        AuditWitness witness = open();
         for (int i = 0; i < 100; i++) {
-            offer(keeper, log.group(EVENT));
+            offer(witness, log.group(EVENT));
         }
         List<Long> counts = new ArrayList<>();
         for (WitnessedAuditHead kept : AuditWitness.read(file())) {

@@ -72,11 +72,11 @@ final class RelayLogSamples {
 
     static AuditVerification verify(Map<String, byte[]> segments, SigningKey key, Collection<SignedAuditHead> witnessed)
             throws IOException {
-        List<AuditSegment> given = new ArrayList<>();
-        segments.forEach((name, bytes) -> given.add(new AuditSegment(name, () -> new ByteArrayInputStream(bytes))));
+        List<AuditSegment> verified = new ArrayList<>();
+        segments.forEach((name, bytes) -> verified.add(new AuditSegment(name, () -> new ByteArrayInputStream(bytes))));
         return new AuditLogVerifier(List.of(key.verificationKey()), 1)
                 .verify(
-                        given,
+                        verified,
                         witnessed.stream()
                                 .map(each -> new WitnessedAuditHead(
                                         "witness", each.envelope().bytes()))

@@ -45,7 +45,7 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
         boolean check = args.length > 0 && args[0].equals("--check");
         int files = args.length - (check ? 1 : 0);
         if (files > 1 || (files == 1 && args[args.length - 1].startsWith("-"))) {
-            say("want " + name + " [--check] [FILE]");
+            print("want " + name + " [--check] [FILE]");
             System.exit(USAGE);
         }
         try {
@@ -54,15 +54,15 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
                 daemon.run(config);
             }
         } catch (InvalidConfigException e) {
-            e.problems().forEach(this::say);
+            e.problems().forEach(this::print);
             System.exit(BAD_CONFIG);
         } catch (IOException e) {
-            say(text(e));
+            print(text(e));
             System.exit(FAILED);
         }
     }
 
-    private void say(Object problem) {
+    private void print(Object problem) {
         System.err.println(name + ": error: " + problem);
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.CountDownLatch;
  * Waits for SIGTERM or SIGINT. The JVM halts when its hooks return, so the hook waits until everything else is closed.
  */
 public final class StopSignal implements AutoCloseable {
-    private final CountDownLatch asked = new CountDownLatch(1);
+    private final CountDownLatch requested = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);
 
     /** Installs the hook; must be the first resource of main, so that it is closed last. */
@@ -15,7 +15,7 @@ public final class StopSignal implements AutoCloseable {
     }
 
     private void onShutdown() {
-        asked.countDown();
+        requested.countDown();
         try {
             closed.await();
         } catch (InterruptedException e) {
@@ -24,7 +24,7 @@ public final class StopSignal implements AutoCloseable {
     }
 
     public void await() throws InterruptedException {
-        asked.await();
+        requested.await();
     }
 
     @Override

@@ -17,14 +17,14 @@ public final class SystemdNotifier {
     private SystemdNotifier() {}
 
     public static void notifyReady(String status) {
-        tell(List.of("systemd-notify", "--ready", "--status=" + status));
+        notify(List.of("systemd-notify", "--ready", "--status=" + status));
     }
 
     public static void notifyStopping() {
-        tell(List.of("systemd-notify", "STOPPING=1"));
+        notify(List.of("systemd-notify", "STOPPING=1"));
     }
 
-    private static void tell(List<String> command) {
+    private static void notify(List<String> command) {
         if (System.getenv("NOTIFY_SOCKET") == null) {
             return;
         }

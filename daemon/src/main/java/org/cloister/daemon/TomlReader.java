@@ -39,7 +39,7 @@ public final class TomlReader {
     private final Path file;
     private final TomlTable toml;
     /** Prefix of each key in an error; the table's own line is reported for keys that are missing. */
-    private final String place;
+    private final String path;
 
     private final int line;
     private final Set<String> known = new LinkedHashSet<>();
@@ -57,10 +57,10 @@ public final class TomlReader {
         }
     }
 
-    private TomlReader(Path file, TomlTable toml, String place, int line, List<Problem> problems) {
+    private TomlReader(Path file, TomlTable toml, String path, int line, List<Problem> problems) {
         this.file = file;
         this.toml = toml;
-        this.place = place;
+        this.path = path;
         this.line = line;
         this.problems = problems;
     }
@@ -155,7 +155,7 @@ public final class TomlReader {
 
     public void problem(String key, String text) {
         TomlPosition position = toml.contains(key) ? toml.inputPositionOf(key) : null;
-        problems.add(new Problem(position == null ? line : position.line(), place + key + ": " + text));
+        problems.add(new Problem(position == null ? line : position.line(), path + key + ": " + text));
     }
 
     /** Requires keys that have no default. */
@@ -209,7 +209,7 @@ public final class TomlReader {
         List<TomlReader> found = new ArrayList<>();
         for (int i = 0; i < array.size(); i++) {
             int at = array.inputPositionOf(i).line();
-            found.add(new TomlReader(file, array.getTable(i), place + key + "[" + i + "].", at, problems));
+            found.add(new TomlReader(file, array.getTable(i), path + key + "[" + i + "].", at, problems));
         }
         tables.addAll(found);
         return found;

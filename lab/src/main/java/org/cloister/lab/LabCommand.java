@@ -119,9 +119,9 @@ public record LabCommand(List<String> argv, Map<String, String> environment, Str
     public String succeed() throws IOException {
         Output output = run();
         if (output.exit() != 0) {
-            String said = output.err().isBlank() ? output.out() : output.err();
+            String error = output.err().isBlank() ? output.out() : output.err();
             throw new LabException(
-                    String.join(" ", argv) + ": exit " + output.exit() + ": " + said.strip(), "run it by hand");
+                    String.join(" ", argv) + ": exit " + output.exit() + ": " + error.strip(), "run it by hand");
         }
         return output.out();
     }

@@ -7,19 +7,19 @@ import org.jspecify.annotations.Nullable;
 public final class LabException extends IOException {
     private static final long serialVersionUID = 1;
 
-    private final String mend;
+    private final String remedy;
 
-    public LabException(String what, String mend) {
-        this(what, mend, null);
+    public LabException(String what, String remedy) {
+        this(what, remedy, null);
     }
 
-    public LabException(String what, String mend, @Nullable Throwable cause) {
+    public LabException(String what, String remedy, @Nullable Throwable cause) {
         super(what, cause);
-        this.mend = mend;
+        this.remedy = remedy;
     }
 
     /** Returns a command to type, or a file to read. */
     public String remedy() {
-        return mend;
+        return remedy;
     }
 }

@@ -64,11 +64,11 @@ public final class LabGlobalSlurm {
      * slurmctld accepts only jobs with an account to charge.
      */
     public void account(String... accounts) throws IOException {
-        boolean begun = accounting.start();
+        boolean isAccounting = accounting.start();
         for (String account : accounts) {
             accounting.add(account, List.of("root"));
         }
-        if (begun) {
+        if (isAccounting) {
             terminateController();
             storage = LabSlurmAccounting.CONFIGURATION;
             configure();

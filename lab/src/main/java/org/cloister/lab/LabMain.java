@@ -84,10 +84,10 @@ public final class LabMain {
 
     @Command(name = "bench", description = "Measures ours beside the peer's in one run.")
     void bench(
-            @Option(names = "--rounds", defaultValue = "5", description = "of each side") int rounds,
+            @Option(names = "--rounds", defaultValue = "5", description = "of each side") int repetitions,
             @Parameters(arity = "0..*", paramLabel = "NAME") List<String> names)
             throws IOException {
         Path results = Files.createDirectories(home.root().resolve("bench"));
-        Benches.run(names == null ? List.of() : names, rounds, home, results, out);
+        Benches.run(names == null ? List.of() : names, repetitions, home, results, out);
     }
 }

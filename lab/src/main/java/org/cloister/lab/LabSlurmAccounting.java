@@ -172,9 +172,9 @@ public final class LabSlurmAccounting {
         List<String> argv = new ArrayList<>(List.of("env", "SLURM_CONF=/etc/slurm/early.conf", "sacctmgr", "-i"));
         argv.addAll(List.of(arguments));
         LabCommand.Output output = site.command(argv).run();
-        String said = output.out() + output.err();
-        if (output.exit() != 0 && !said.contains("Nothing new added") && !said.contains("already exists")) {
-            throw new LabException("sacctmgr " + String.join(" ", arguments) + ": " + said.strip(), "run it by hand");
+        String text = output.out() + output.err();
+        if (output.exit() != 0 && !text.contains("Nothing new added") && !text.contains("already exists")) {
+            throw new LabException("sacctmgr " + String.join(" ", arguments) + ": " + text.strip(), "run it by hand");
         }
     }
 }

@@ -12,17 +12,17 @@ import java.util.concurrent.Future;
 public final class ParallelActions {
     private ParallelActions() {}
 
-    public static void run(ProgressLog.Action... acts) throws IOException {
-        run(List.of(acts));
+    public static void run(ProgressLog.Action... actions) throws IOException {
+        run(List.of(actions));
     }
 
-    public static void run(List<ProgressLog.Action> acts) throws IOException {
-        ExecutorService threads = Executors.newFixedThreadPool(Math.min(acts.size(), 4));
+    public static void run(List<ProgressLog.Action> actions) throws IOException {
+        ExecutorService threads = Executors.newFixedThreadPool(Math.min(actions.size(), 4));
         try {
             List<Future<Boolean>> all = new ArrayList<>();
-            for (ProgressLog.Action act : acts) {
+            for (ProgressLog.Action action : actions) {
                 all.add(threads.submit(() -> {
-                    act.run();
+                    action.run();
                     return true;
                 }));
             }

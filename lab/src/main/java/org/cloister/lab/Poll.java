@@ -16,17 +16,17 @@ public final class Poll {
     }
 
     /** @param what completes the sentence "not within 5 s: " */
-    public static void until(String what, Duration limit, String mend, Question question) throws IOException {
-        until(what, limit, mend, PAUSE, question);
+    public static void until(String what, Duration limit, String remedy, Question question) throws IOException {
+        until(what, limit, remedy, PAUSE, question);
     }
 
     /** @param pause between two evaluations, where one is expensive */
-    public static void until(String what, Duration limit, String mend, Duration pause, Question question)
+    public static void until(String what, Duration limit, String remedy, Duration pause, Question question)
             throws IOException {
         long deadline = System.nanoTime() + limit.toNanos();
         while (!question.answer()) {
             if (System.nanoTime() >= deadline) {
-                throw new LabException("not within " + limit.toSeconds() + " s: " + what, mend);
+                throw new LabException("not within " + limit.toSeconds() + " s: " + what, remedy);
             }
             try {
                 Thread.sleep(pause.toMillis());

@@ -41,9 +41,9 @@ public final class ProgressLog {
         }
     }
 
-    public void runStep(String name, Action act) throws IOException {
+    public void runStep(String name, Action action) throws IOException {
         step(name, () -> {
-            act.run();
+            action.run();
             return true;
         });
     }

@@ -66,9 +66,9 @@ public final class Sandbox {
         builder.redirectError(log.toFile());
         Process process = builder.start();
         process.getOutputStream().close();
-        try (BufferedReader said =
+        try (BufferedReader output =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            if (!"ready".equals(said.readLine())) {
+            if (!"ready".equals(output.readLine())) {
                 throw new LabException(
                         "namespaces of " + name + ": " + Files.readString(log).strip(), "read " + log);
             }

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** A requested change of the bridge that is not yet done. Owned by the event loop. */
 final class BridgeChange {
     final Edit edit;
-    final long askedAtNs;
+    final long requestedAtNs;
     final CompletableFuture<AppliedPorts> done = new CompletableFuture<>();
     /** The plans before this change; they are restored when it fails. */
     private @Nullable PortPlanSet before;
@@ -28,7 +28,7 @@ final class BridgeChange {
 
     BridgeChange(Edit edit, long nowNs) {
         this.edit = edit;
-        this.askedAtNs = nowNs;
+        this.requestedAtNs = nowNs;
     }
 
     /**

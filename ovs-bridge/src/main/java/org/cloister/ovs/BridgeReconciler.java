@@ -43,9 +43,9 @@ final class BridgeReconciler {
     private final HostStackFilter shield;
     private final FlowRuleCache ruling = new FlowRuleCache();
     private final DriftDetector drift;
-    private final Deque<BridgeChange> waiting = new ArrayDeque<>();
+    private final Deque<BridgeChange> pending = new ArrayDeque<>();
     private @Nullable OvsdbReplica database;
-    private @Nullable PortPlanSet wanted;
+    private @Nullable PortPlanSet desired;
     private @Nullable BridgeChange current;
     private long awaitedCfg;
     private boolean transacting;
@@ -79,15 +79,15 @@ final class BridgeReconciler {
         ovsdb.close();
         openflow.close();
         OvsException closed = new OvsException.Disconnected("change of " + config.bridge(), "a closed bridge");
-        while (current != null || !waiting.isEmpty()) {
-            BridgeChange change = current == null ? waiting.remove() : current;
+        while (current != null || !pending.isEmpty()) {
+            BridgeChange change = current == null ? pending.remove() : current;
             current = null;
             change.done.completeExceptionally(closed);
         }
     }
 
     void submit(BridgeChange change) {
-        waiting.add(change);
+        pending.add(change);
         loop.schedule(() -> expire(change), config.deadline().toMillis(), TimeUnit.MILLISECONDS);
         step();
     }
@@ -106,10 +106,10 @@ final class BridgeReconciler {
     }
 
     private void step() {
-        if (current == null && !waiting.isEmpty()) {
-            begin(waiting.remove());
+        if (current == null && !pending.isEmpty()) {
+            applyNext(pending.remove());
         }
-        PortPlanSet plans = wanted;
+        PortPlanSet plans = desired;
         OvsdbReplica copy = database;
         if (plans == null || copy == null || transacting || paused || closed) {
             return;
@@ -178,11 +178,11 @@ final class BridgeReconciler {
         bindings.requireOpen(change.mustOpen());
     }
 
-    private void begin(BridgeChange change) {
+    private void applyNext(BridgeChange change) {
         try {
-            PortPlanSet plans = change.applyTo(wanted);
+            PortPlanSet plans = change.applyTo(desired);
             plans.requirePrefix(config.devicePrefix());
-            wanted = plans;
+            desired = plans;
             current = change;
             stage = "no rows from " + config.databaseSocket() + " yet";
         } catch (PlanRefused e) {
@@ -242,7 +242,7 @@ final class BridgeReconciler {
         }
         current = null;
         OvsException failure = change.failure;
-        long nanos = System.nanoTime() - change.askedAtNs;
+        long nanos = System.nanoTime() - change.requestedAtNs;
         if (failure == null) {
             metrics.apply.update(nanos, TimeUnit.NANOSECONDS);
             change.done.complete(new AppliedPorts(bindings.numbers()));
@@ -260,11 +260,11 @@ final class BridgeReconciler {
             LOG.warn("bridge={} taken back: {}", config.bridge(), why.getMessage());
             PortPlanSet before = change.fail(why);
             if (before == null) {
-                wanted = null;
+                desired = null;
                 current = null;
                 change.done.completeExceptionally(why);
             } else {
-                wanted = before;
+                desired = before;
             }
             step();
         } else {
@@ -282,11 +282,11 @@ final class BridgeReconciler {
                 "an end within " + config.deadline().toMillis() + " ms",
                 change == current ? stage : "a change before it that is not done: " + stage,
                 "see whether ovsdb-server and ovs-vswitchd run; the change is taken back");
-        waiting.remove(change);
+        pending.remove(change);
         if (change == current) {
             current = null;
             if (change.failure == null) {
-                wanted = change.fail(late);
+                desired = change.fail(late);
             }
         }
         metrics.refused.inc();
@@ -329,11 +329,11 @@ final class BridgeReconciler {
 
     private final class Rows implements OvsdbClient.Listener {
         @Override
-        public void onRows(OvsdbReplica told) {
+        public void onRows(OvsdbReplica replica) {
             if (database == null) {
                 metrics.databaseReconnects.inc(ovsdb.reconnects() - metrics.databaseReconnects.getCount());
             }
-            database = told;
+            database = replica;
             step();
         }
 

@@ -157,13 +157,13 @@ public record BridgeView(
             openflow.start();
         }
 
-        private void ask() {
-            BridgeRows told = rows;
-            if (told == null || !greeted || !openflow.isReady()) {
+        private void query() {
+            BridgeRows current = rows;
+            if (current == null || !greeted || !openflow.isReady()) {
                 return;
             }
             openflow.ports(answer(numbers ->
-                    openflow.flows(answer(flows -> result.complete(BridgeView.of(config, told, numbers, flows))))));
+                    openflow.flows(answer(flows -> result.complete(BridgeView.of(config, current, numbers, flows))))));
         }
 
         /** Handler of a query's result. */
@@ -172,12 +172,12 @@ public record BridgeView(
             void accept(T result) throws OvsException;
         }
 
-        private <T> OpenFlowClient.ReplyCallback<T> answer(ResultConsumer<T> taker) {
+        private <T> OpenFlowClient.ReplyCallback<T> answer(ResultConsumer<T> consumer) {
             return new OpenFlowClient.ReplyCallback<>() {
                 @Override
-                public void onResult(T told) {
+                public void onResult(T reply) {
                     try {
-                        taker.accept(told);
+                        consumer.accept(reply);
                     } catch (OvsException e) {
                         result.completeExceptionally(e);
                     }
@@ -195,7 +195,7 @@ public record BridgeView(
             public void onRows(OvsdbReplica database) {
                 try {
                     rows = BridgeRows.of(database, config.bridge());
-                    ask();
+                    query();
                 } catch (Malformed e) {
                     result.completeExceptionally(e);
                 }
@@ -211,7 +211,7 @@ public record BridgeView(
             @Override
             public void onSwitch() {
                 greeted = true;
-                ask();
+                query();
             }
 
             @Override

@@ -21,11 +21,11 @@ public enum DropReason {
     private static final long MARK = 0xc1015701L << 32;
 
     private final int code;
-    private final String words;
+    private final String text;
 
-    DropReason(int code, String words) {
+    DropReason(int code, String text) {
         this.code = code;
-        this.words = words;
+        this.text = text;
     }
 
     long cookie() {
@@ -43,7 +43,7 @@ public enum DropReason {
 
     /** Returns the text that completes "the frame ...". */
     public String words() {
-        return words;
+        return text;
     }
 
     /** Returns the name that metrics and commands use. */

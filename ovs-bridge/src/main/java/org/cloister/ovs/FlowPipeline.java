@@ -108,60 +108,59 @@ final class FlowPipeline {
         drop(PORT, 100, port, DropReason.FORGED_TAG);
         Set<Target> targets = reach.from(sender);
         long known = target("port", plan.vlan(), targets);
-        FlowMatch station = port.ethSrc(plan.self().mac().bytes());
-        pass(MACHINE, 200, arpFrom(station, plan.self()), to(known));
+        FlowMatch source = port.ethSrc(plan.self().mac().bytes());
+        pass(MACHINE, 200, arpFrom(source, plan.self()), to(known));
         Egress egress = plan.egress();
         if (plan.role() == PortRole.GATEWAY && egress != null) {
             for (EgressDestination destination : egress.destinations()) {
-                pass(MACHINE, 210, answerOf(station, destination), to(known));
+                pass(MACHINE, 210, answerOf(source, destination), to(known));
             }
         } else {
             FlowMatch own =
-                    station.ethType(FlowMatch.IPV4).ipv4Src(plan.self().ipv4().bytes());
+                    source.ethType(FlowMatch.IPV4).ipv4Src(plan.self().ipv4().bytes());
             pass(MACHINE, 200, own, to(known));
-            ipv6From(MACHINE, station, plan.self(), () -> to(known));
+            ipv6From(MACHINE, source, plan.self(), () -> to(known));
         }
     }
 
     private void others(int port) {
         FlowMatch from = FlowMatch.ANY.inPort(port);
         drop(PORT, 100, from, DropReason.UNKNOWN_VLAN);
-        reach.remoteStations().forEach((vlan, strangers) -> {
+        reach.remoteStations().forEach((vlan, unknownSenders) -> {
             FlowMatch tagged = from.vlan(vlan);
             pass(PORT, 200, tagged, FlowInstructions.first().gotoTable(UPLINK));
-            strangers.forEach(stranger -> stranger(vlan, stranger));
+            unknownSenders.forEach(sender -> stranger(vlan, sender));
         });
     }
 
-    private void stranger(int vlan, Endpoint stranger) {
-        FlowMatch station = FlowMatch.ANY.vlan(vlan).ethSrc(stranger.mac().bytes());
-        Set<Target> asPeer = reach.ofPeer(vlan, stranger);
+    private void stranger(int vlan, Endpoint sender) {
+        FlowMatch source = FlowMatch.ANY.vlan(vlan).ethSrc(sender.mac().bytes());
+        Set<Target> asPeer = reach.ofPeer(vlan, sender);
         Set<Target> all = new TreeSet<>(asPeer);
-        for (EgressDestination destination : reach.destinations(vlan, stranger)) {
-            Set<Target> asGateway = reach.ofGateway(vlan, stranger, destination);
+        for (EgressDestination destination : reach.destinations(vlan, sender)) {
+            Set<Target> asGateway = reach.ofGateway(vlan, sender, destination);
             all.addAll(asGateway);
             long known = target("uplink", vlan, asGateway);
-            pass(UPLINK, 210, answerOf(station, destination), popTo(known));
+            pass(UPLINK, 210, answerOf(source, destination), popTo(known));
         }
         long arp = target("uplink", vlan, all);
-        pass(UPLINK, 200, arpFrom(station, stranger), popTo(arp));
+        pass(UPLINK, 200, arpFrom(source, sender), popTo(arp));
         if (!asPeer.isEmpty()) {
             long known = target("uplink", vlan, asPeer);
-            FlowMatch own =
-                    station.ethType(FlowMatch.IPV4).ipv4Src(stranger.ipv4().bytes());
+            FlowMatch own = source.ethType(FlowMatch.IPV4).ipv4Src(sender.ipv4().bytes());
             pass(UPLINK, 200, own, popTo(known));
-            ipv6From(UPLINK, station, stranger, () -> popTo(known));
+            ipv6From(UPLINK, source, sender, () -> popTo(known));
         }
     }
 
     /** Passes ordinary packets from the own address; of neighbour discovery only messages about the own addresses. */
-    private void ipv6From(int table, FlowMatch station, Endpoint self, Supplier<FlowInstructions> onward) {
+    private void ipv6From(int table, FlowMatch source, Endpoint self, Supplier<FlowInstructions> onward) {
         Ipv6Address ipv6 = self.ipv6();
         if (ipv6 == null) {
             return;
         }
         byte[] mac = self.mac().bytes();
-        FlowMatch own = station.ethType(FlowMatch.IPV6).ipv6Src(ipv6.bytes());
+        FlowMatch own = source.ethType(FlowMatch.IPV6).ipv6Src(ipv6.bytes());
         pass(table, 200, own, onward.get());
         pass(table, 250, own.icmpv6(SOLICITATION).ndSource(mac), onward.get());
         pass(table, 250, own.icmpv6(ADVERTISEMENT).ndTarget(ipv6.bytes()).ndTargetMac(mac), onward.get());
@@ -181,10 +180,10 @@ final class FlowPipeline {
     }
 
     private void target(int vlan, FlowMatch sender, Target target) {
-        Endpoint station = target.station();
-        byte[] mac = station.mac().bytes();
+        Endpoint endpoint = target.endpoint();
+        byte[] mac = endpoint.mac().bytes();
         FlowInstructions out = output(vlan, target);
-        FlowMatch arp = sender.ethType(FlowMatch.ARP).arpTarget(station.ipv4().bytes());
+        FlowMatch arp = sender.ethType(FlowMatch.ARP).arpTarget(endpoint.ipv4().bytes());
         pass(TARGET, 200, arp.ethDst(BROADCAST).arpOp(ARP_REQUEST), out);
         pass(TARGET, 200, arp.ethDst(mac), out);
         Set<EgressDestination> destinations = target.destinations();
@@ -197,15 +196,22 @@ final class FlowPipeline {
             }
             return;
         }
-        pass(TARGET, 200, unicast.ethType(FlowMatch.IPV4).ipv4Dst(station.ipv4().bytes()), out);
-        Ipv6Address ipv6 = station.ipv6();
+        pass(
+                TARGET,
+                200,
+                unicast.ethType(FlowMatch.IPV4).ipv4Dst(endpoint.ipv4().bytes()),
+                out);
+        Ipv6Address ipv6 = endpoint.ipv6();
         if (ipv6 != null) {
             pass(TARGET, 200, unicast.ethType(FlowMatch.IPV6).ipv6Dst(ipv6.bytes()), out);
-            FlowMatch asked = sender.ethDst(ipv6.solicitedNodeMac()).ethType(FlowMatch.IPV6);
+            FlowMatch solicitation = sender.ethDst(ipv6.solicitedNodeMac()).ethType(FlowMatch.IPV6);
             pass(
                     TARGET,
                     200,
-                    asked.ipv6Dst(ipv6.solicitedNode()).icmpv6(SOLICITATION).ndTarget(ipv6.bytes()),
+                    solicitation
+                            .ipv6Dst(ipv6.solicitedNode())
+                            .icmpv6(SOLICITATION)
+                            .ndTarget(ipv6.bytes()),
                     out);
         }
     }
@@ -221,14 +227,14 @@ final class FlowPipeline {
         return FlowInstructions.first().outputTagged(uplink, vlan);
     }
 
-    private static FlowMatch arpFrom(FlowMatch station, Endpoint self) {
-        return station.ethType(FlowMatch.ARP)
+    private static FlowMatch arpFrom(FlowMatch source, Endpoint self) {
+        return source.ethType(FlowMatch.ARP)
                 .arpSender(self.mac().bytes(), self.ipv4().bytes());
     }
 
-    private static FlowMatch answerOf(FlowMatch station, EgressDestination destination) {
+    private static FlowMatch answerOf(FlowMatch source, EgressDestination destination) {
         FlowMatch service =
-                station.ethType(FlowMatch.IPV4).ipv4Src(destination.address().bytes());
+                source.ethType(FlowMatch.IPV4).ipv4Src(destination.address().bytes());
         FlowMatch answer = service.portSrc(destination.protocol().number, destination.port());
         return destination.protocol() == EgressDestination.Protocol.TCP ? answer.tcpAcknowledges() : answer;
     }

@@ -47,9 +47,9 @@ public record FrameTrace(List<String> steps, boolean passes) {
             default -> "table " + rule.group(1) + ", which is not ours";
         };
         String cookie = rule.group(4);
-        String words = DropReason.of(cookie == null ? 0 : Long.parseUnsignedLong(cookie, 16))
+        String text = DropReason.of(cookie == null ? 0 : Long.parseUnsignedLong(cookie, 16))
                 .map(reason -> "the frame " + reason.words())
                 .orElse("a flow that is not ours");
-        return place + ": " + words + (rule.group(2) == null ? "" : " (" + rule.group(2) + ")");
+        return place + ": " + text + (rule.group(2) == null ? "" : " (" + rule.group(2) + ")");
     }
 }

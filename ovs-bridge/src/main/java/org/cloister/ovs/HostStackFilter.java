@@ -30,7 +30,7 @@ final class HostStackFilter {
 
     private final EventLoop loop;
     private final Counter repaired;
-    private final Runnable onward;
+    private final Runnable onDone;
     private final BridgeNft nft;
     private final String table;
     private final String rules;
@@ -43,11 +43,11 @@ final class HostStackFilter {
     private @Nullable OvsException failure;
     private boolean up;
 
-    /** @param onward called on the event loop when the filter is up, or could not be installed */
-    HostStackFilter(EventLoop loop, BridgeConfig config, Counter repaired, Runnable onward) {
+    /** @param onDone called on the event loop when the filter is up, or could not be installed */
+    HostStackFilter(EventLoop loop, BridgeConfig config, Counter repaired, Runnable onDone) {
         this.loop = loop;
         this.repaired = repaired;
-        this.onward = onward;
+        this.onDone = onDone;
         this.nft = new BridgeNft(config.nft());
         this.table = "cloister-" + config.bridge();
         this.rules = rules(table, config.devicePrefix());
@@ -55,7 +55,7 @@ final class HostStackFilter {
     }
 
     void start() {
-        worker.execute(this::lay);
+        worker.execute(this::install);
     }
 
     /** Stops the worker. The rules stay, as the ports do. */
@@ -85,13 +85,13 @@ final class HostStackFilter {
         }
     }
 
-    private void lay() {
+    private void install() {
         try {
             nft.run(rules);
             laid = listing();
-            loop.execute(() -> told(null));
+            loop.execute(() -> report(null));
         } catch (OvsException e) {
-            loop.execute(() -> told(e));
+            loop.execute(() -> report(e));
         }
     }
 
@@ -105,7 +105,7 @@ final class HostStackFilter {
         if (!now.equals(laid) && !worker.isShutdown()) {
             LOG.warn("shield table={} is not as it was laid, laid again: {}", table, now.strip());
             repaired.inc();
-            lay();
+            install();
         }
     }
 
@@ -118,7 +118,7 @@ final class HostStackFilter {
         return listing.toString();
     }
 
-    private void told(@Nullable OvsException why) {
+    private void report(@Nullable OvsException why) {
         if (worker.isShutdown()) {
             return;
         }
@@ -129,13 +129,13 @@ final class HostStackFilter {
             loop.schedule(
                     () -> {
                         if (!worker.isShutdown()) {
-                            worker.execute(this::lay);
+                            worker.execute(this::install);
                         }
                     },
                     RETRY.toMillis(),
                     TimeUnit.MILLISECONDS);
         }
-        onward.run();
+        onDone.run();
     }
 
     /** Returns the differences, for a reader that has not installed the rules. */
@@ -143,7 +143,7 @@ final class HostStackFilter {
         String table = "cloister-" + config.bridge();
         List<BridgeDifference> differences = new ArrayList<>();
         for (String family : FAMILIES) {
-            String wanted = "rules that drop all from and to " + config.devicePrefix() + "*";
+            String expected = "rules that drop all from and to " + config.devicePrefix() + "*";
             String had;
             try {
                 had = new BridgeNft(config.nft()).run("", "list", "table", family, table);
@@ -153,7 +153,7 @@ final class HostStackFilter {
             boolean drops = had.contains("iifname \"" + config.devicePrefix() + "*\" drop")
                     && had.contains("oifname \"" + config.devicePrefix() + "*\" drop");
             if (!drops) {
-                differences.add(new BridgeDifference("table " + family + " " + table, wanted, had.strip()));
+                differences.add(new BridgeDifference("table " + family + " " + table, expected, had.strip()));
             }
         }
         return differences;

@@ -22,10 +22,10 @@ record PortBindings(BridgeConfig config, PortPlanSet plans, BridgeRows rows, Swi
         for (PortRow row : rows.ports().values()) {
             boolean needed = plans.get(row.device()) != null || row.device().equals(config.uplink());
             long number = row.number().orElse(-1);
-            Integer told = theSwitch.port(row.device());
-            if (needed && number > 0 && (told == null || told != number)) {
+            Integer current = theSwitch.port(row.device());
+            if (needed && number > 0 && (current == null || current != number)) {
                 return "port " + row.device() + " has number " + number + " in OVSDB, and "
-                        + (told == null ? "none" : told) + " in the switch";
+                        + (current == null ? "none" : current) + " in the switch";
             }
         }
         return null;
@@ -71,8 +71,8 @@ record PortBindings(BridgeConfig config, PortPlanSet plans, BridgeRows rows, Swi
 
     private @Nullable Integer number(PortPlan plan) {
         PortRow row = rows.ports().get(plan.device());
-        Integer told = theSwitch.port(plan.device());
-        return row != null && told != null && row.number().orElse(-1) == told ? told : null;
+        Integer current = theSwitch.port(plan.device());
+        return row != null && current != null && row.number().orElse(-1) == current ? current : null;
     }
 
     private boolean isOfPlan(PortRow row) {

@@ -31,13 +31,13 @@ final class PortLabels {
     private static final String RATE = "cloister-rate";
 
     /** Labels that identify the station: a port with another value of one of these is another port. */
-    private static final Set<String> STATION = Set.of(OWNER, JOB, ROLE, SELF);
+    private static final Set<String> ENDPOINT_LABELS = Set.of(OWNER, JOB, ROLE, SELF);
 
     private PortLabels() {}
 
     /** Returns whether a row is for the station of a plan, without parsing it as a plan. */
     static boolean isSameStation(Map<String, String> row, Map<String, String> plan) {
-        return STATION.stream().allMatch(key -> Objects.equals(row.get(key), plan.get(key)));
+        return ENDPOINT_LABELS.stream().allMatch(key -> Objects.equals(row.get(key), plan.get(key)));
     }
 
     static boolean isSame(Map<String, String> row, Map<String, String> plan) {

@@ -64,9 +64,10 @@ public record PortPlan(
                 && owner.equals(other.owner);
     }
 
-    private static void require(boolean holds, String what, String wanted, String had) {
+    private static void require(boolean holds, String what, String expected, String actual) {
         if (!holds) {
-            throw new IllegalArgumentException("port plan: " + what + ": want " + wanted + ", have \"" + had + "\"");
+            throw new IllegalArgumentException(
+                    "port plan: " + what + ": want " + expected + ", have \"" + actual + "\"");
         }
     }
 }

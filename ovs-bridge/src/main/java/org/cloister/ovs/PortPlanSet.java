@@ -89,8 +89,8 @@ record PortPlanSet(Map<String, PortPlan> byDevice, Map<String, Map<String, Strin
         Map<String, Endpoint> known = new HashMap<>();
         Map<String, String> stations = new HashMap<>();
         for (PortPlan plan : plans()) {
-            String station = plan.vlan() + " " + plan.self().mac();
-            String other = stations.put(station, plan.device());
+            String address = plan.vlan() + " " + plan.self().mac();
+            String other = stations.put(address, plan.device());
             if (other != null) {
                 throw new PlanRefused(
                         "port " + plan.device(),

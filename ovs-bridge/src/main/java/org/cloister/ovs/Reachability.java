@@ -28,12 +28,12 @@ final class Reachability {
      * @param destinations null when everything sent to the station's own address is for itself
      */
     record Target(
-            Endpoint station,
+            Endpoint endpoint,
             @Nullable Integer port,
             @Nullable Set<EgressDestination> destinations) implements Comparable<Target> {
         @Override
         public int compareTo(Target other) {
-            int order = station.compareTo(other.station);
+            int order = endpoint.compareTo(other.endpoint);
             // The same station twice in a set is rare: as a peer and as the gateway.
             return order == 0 ? way().compareTo(other.way()) : order;
         }
@@ -67,7 +67,7 @@ final class Reachability {
                 if (hasUplink) {
                     targets.add(new Target(peer, null, null));
                 }
-            } else if (there.plan().role() != PortRole.GATEWAY && takesFrom(there, plan.self())) {
+            } else if (there.plan().role() != PortRole.GATEWAY && accepts(there, plan.self())) {
                 targets.add(new Target(peer, there.port(), null));
             }
         }
@@ -96,7 +96,7 @@ final class Reachability {
 
     /** Returns the stations behind the uplink that some port here has as a peer or gateway, by VLAN. */
     Map<Integer, Set<Endpoint>> remoteStations() {
-        Map<Integer, Set<Endpoint>> strangers = new TreeMap<>();
+        Map<Integer, Set<Endpoint>> unknownSenders = new TreeMap<>();
         for (BoundPort each : bound) {
             Set<Endpoint> known = new TreeSet<>(each.plan().peers());
             Egress egress = each.plan().egress();
@@ -104,18 +104,18 @@ final class Reachability {
                 known.add(egress.gateway());
             }
             known.removeIf(endpoint -> local.containsKey(key(each.plan().vlan(), endpoint)));
-            strangers
+            unknownSenders
                     .computeIfAbsent(each.plan().vlan(), vlan -> new TreeSet<>())
                     .addAll(known);
         }
-        return strangers;
+        return unknownSenders;
     }
 
     /** Returns the local ports that have this station as a peer. */
-    Set<Target> ofPeer(int vlan, Endpoint stranger) {
+    Set<Target> ofPeer(int vlan, Endpoint unknown) {
         Set<Target> targets = new TreeSet<>();
         for (BoundPort each : bound) {
-            if (each.plan().vlan() == vlan && each.plan().peers().contains(stranger)) {
+            if (each.plan().vlan() == vlan && each.plan().peers().contains(unknown)) {
                 Egress egress = each.plan().egress();
                 targets.add(new Target(
                         each.plan().self(),
@@ -127,13 +127,13 @@ final class Reachability {
     }
 
     /** Returns the local ports that reach this destination through this gateway. */
-    Set<Target> ofGateway(int vlan, Endpoint stranger, EgressDestination destination) {
+    Set<Target> ofGateway(int vlan, Endpoint unknown, EgressDestination destination) {
         Set<Target> targets = new TreeSet<>();
         for (BoundPort each : bound) {
             Egress egress = each.plan().egress();
             if (each.plan().vlan() == vlan
                     && egress != null
-                    && egress.gateway().equals(stranger)
+                    && egress.gateway().equals(unknown)
                     && egress.destinations().contains(destination)) {
                 targets.add(new Target(each.plan().self(), each.port(), null));
             }
@@ -165,7 +165,7 @@ final class Reachability {
                 String way = target.destinations() == null
                         ? ""
                         : target.destinations().toString();
-                digest.update((" " + target.station() + way).getBytes(StandardCharsets.US_ASCII));
+                digest.update((" " + target.endpoint() + way).getBytes(StandardCharsets.US_ASCII));
             }
             return ByteBuffer.wrap(digest.digest()).getLong();
         } catch (NoSuchAlgorithmException e) {
@@ -173,7 +173,7 @@ final class Reachability {
         }
     }
 
-    private static boolean takesFrom(BoundPort there, Endpoint sender) {
+    private static boolean accepts(BoundPort there, Endpoint sender) {
         Egress egress = there.plan().egress();
         return there.plan().peers().contains(sender)
                 || (egress != null && egress.gateway().equals(sender));

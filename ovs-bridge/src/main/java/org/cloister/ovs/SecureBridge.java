@@ -66,13 +66,13 @@ public final class SecureBridge implements AutoCloseable {
     /** Adds the ports of a job: either all of them open, or all are removed. A plan of the same device is replaced. */
     public AppliedPorts add(Collection<PortPlan> some) throws OvsException {
         List<PortPlan> plans = List.copyOf(some);
-        return change(before -> told(before).with(plans));
+        return change(before -> requirePlans(before).with(plans));
     }
 
     /** Removes ports. A port that does not exist is no error. */
     public AppliedPorts remove(Collection<String> devices) throws OvsException {
         List<String> gone = List.copyOf(devices);
-        return change(before -> told(before).without(gone));
+        return change(before -> requirePlans(before).without(gone));
     }
 
     /** Returns the plans in the rows of our ports, for a caller that has lost its ledger. */
@@ -112,7 +112,7 @@ public final class SecureBridge implements AutoCloseable {
         }
     }
 
-    private static PortPlanSet told(@Nullable PortPlanSet plans) throws PlanRefused {
+    private static PortPlanSet requirePlans(@Nullable PortPlanSet plans) throws PlanRefused {
         if (plans == null) {
             throw new PlanRefused(
                     "change of ports", "all plans told before", "none told since the start", "call replace first");

@@ -20,16 +20,16 @@ import org.jspecify.annotations.Nullable;
 final class SwitchState {
     private final OpenFlowClient client;
     private final BridgeMetrics metrics;
-    private final Runnable onward;
+    private final Runnable onDone;
     private @Nullable Map<String, Integer> ports;
     private @Nullable Set<FlowEntry> flows;
     private @Nullable Set<FlowMeter> meters;
 
-    /** @param onward called on the event loop when new state requires action */
-    SwitchState(OpenFlowClient client, BridgeMetrics metrics, Runnable onward) {
+    /** @param onDone called on the event loop when new state requires action */
+    SwitchState(OpenFlowClient client, BridgeMetrics metrics, Runnable onDone) {
         this.client = client;
         this.metrics = metrics;
-        this.onward = onward;
+        this.onDone = onDone;
     }
 
     void forget() {
@@ -69,11 +69,11 @@ final class SwitchState {
     /** @return whether all is known; otherwise a query was sent */
     boolean isKnown() {
         if (ports == null) {
-            client.ports(answer(told -> ports = new HashMap<>(told)));
+            client.ports(answer(number -> ports = new HashMap<>(number)));
         } else if (flows == null) {
             client.flows(answer(this::onPortStatus));
         } else if (meters == null) {
-            client.meters(answer(told -> meters = Set.copyOf(told)));
+            client.meters(answer(found -> meters = Set.copyOf(found)));
         } else {
             return true;
         }
@@ -95,7 +95,7 @@ final class SwitchState {
             public void onResult(Boolean done) {
                 flows = rules.flows();
                 meters = rules.meters();
-                onward.run();
+                onDone.run();
             }
 
             @Override
@@ -115,17 +115,17 @@ final class SwitchState {
         void onFailure(OvsException why);
     }
 
-    private void onPortStatus(List<FlowStats> told) {
-        metrics.count(told);
-        flows = told.stream().map(FlowStats::flow).collect(Collectors.toUnmodifiableSet());
+    private void onPortStatus(List<FlowStats> found) {
+        metrics.count(found);
+        flows = found.stream().map(FlowStats::flow).collect(Collectors.toUnmodifiableSet());
     }
 
-    private <T> OpenFlowClient.ReplyCallback<T> answer(Consumer<T> taker) {
+    private <T> OpenFlowClient.ReplyCallback<T> answer(Consumer<T> consumer) {
         return new OpenFlowClient.ReplyCallback<>() {
             @Override
             public void onResult(T result) {
-                taker.accept(result);
-                onward.run();
+                consumer.accept(result);
+                onDone.run();
             }
 
             @Override

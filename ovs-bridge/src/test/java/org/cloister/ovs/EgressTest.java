@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** What goes out of a project, and what comes back: here through a gateway on this host, and on another one. */
 class EgressTest {
     private static final Endpoint WORKER = PortPlanSamples.endpoint(1);
-    private static final Endpoint STRANGER = PortPlanSamples.endpoint(3);
+    private static final Endpoint UNKNOWN = PortPlanSamples.endpoint(3);
     private static final Endpoint GATEWAY = PortPlanSamples.endpoint(2);
     private static final Egress EGRESS = new Egress(
             GATEWAY,
@@ -28,9 +28,9 @@ class EgressTest {
             ovs.devices("cl-", 4);
             try (SecureBridge bridge = SecureBridge.open(ovs.config("cl-3"), new MetricRegistry())) {
                 PortPlan worker = plan("cl-0", WORKER, PortRole.WORKER, Set.of(), EGRESS);
-                PortPlan stranger = plan("cl-2", STRANGER, PortRole.WORKER, Set.of(), null);
+                PortPlan unknown = plan("cl-2", UNKNOWN, PortRole.WORKER, Set.of(), null);
                 PortPlan gateway = plan("cl-1", GATEWAY, PortRole.GATEWAY, Set.of(WORKER), EGRESS);
-                bridge.replace(here ? List.of(worker, stranger, gateway) : List.of(worker, stranger));
+                bridge.replace(here ? List.of(worker, unknown, gateway) : List.of(worker, unknown));
             }
             String out = from(ovs, "cl-0", WORKER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.1";
             assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.7,tp_dst=27000")).isTrue();
@@ -39,7 +39,7 @@ class EgressTest {
             assertThat(passes(ovs, out, "udp", "nw_dst=192.0.2.7,tp_dst=27000")).isFalse();
             assertThat(passes(ovs, out, "tcp", "nw_dst=192.0.2.9,tp_dst=27000")).isFalse();
             assertThat(passes(ovs, out, "icmp", "nw_dst=10.77.0.2")).isFalse();
-            String other = from(ovs, "cl-2", STRANGER, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.3";
+            String other = from(ovs, "cl-2", UNKNOWN, GATEWAY) + ",PROTOCOL,nw_src=10.77.0.3";
             assertThat(passes(ovs, other, "tcp", "nw_dst=192.0.2.7,tp_dst=27000"))
                     .isFalse();
 

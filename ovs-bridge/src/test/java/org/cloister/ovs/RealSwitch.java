@@ -124,11 +124,11 @@ final class RealSwitch implements AutoCloseable {
         Process process = inside(argv).redirectErrorStream(true).start();
         process.getOutputStream().close();
         try (InputStream out = process.getInputStream()) {
-            String said = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+            String output = new String(out.readAllBytes(), StandardCharsets.UTF_8);
             if (!process.waitFor(20, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException(String.join(" ", argv) + ": " + said);
+                throw new IOException(String.join(" ", argv) + ": " + output);
             }
-            return said;
+            return output;
         } catch (InterruptedException e) {
             throw new IOException(e);
         }

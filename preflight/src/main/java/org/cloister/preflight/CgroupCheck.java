@@ -10,7 +10,7 @@ import org.cloister.preflight.machine.UndeterminedException;
 /** Checks the three cgroup controllers through which Slurm's limits bind a VM; either version of cgroups suffices. */
 record CgroupCheck() implements PreflightCheck {
     private static final List<String> NEEDED = List.of("cpu", "cpuset", "memory");
-    private static final String MEND = "add cgroup_enable=memory to the kernel's command line";
+    private static final String REMEDY = "add cgroup_enable=memory to the kernel's command line";
 
     @Override
     public String name() {
@@ -24,10 +24,10 @@ record CgroupCheck() implements PreflightCheck {
         TreeSet<String> have = new TreeSet<>(
                 unified.isPresent() ? List.of(unified.get().strip().split("\\s+", -1)) : mountedV1(machine));
         List<String> missing =
-                NEEDED.stream().filter(need -> !have.contains(need)).toList();
+                NEEDED.stream().filter(controller -> !have.contains(controller)).toList();
         return missing.isEmpty()
                 ? PreflightFinding.ok(this, version + ", controllers " + String.join(" ", have))
-                : PreflightFinding.failure(this, version + " without controllers " + String.join(" ", missing), MEND);
+                : PreflightFinding.failure(this, version + " without controllers " + String.join(" ", missing), REMEDY);
     }
 
     private static List<String> mountedV1(InspectedMachine machine) throws UndeterminedException {

@@ -10,7 +10,7 @@ import org.cloister.preflight.machine.UndeterminedException;
  * systemd.
  */
 record ClockCheck() implements PreflightCheck {
-    private static final String MEND = "apt-get install chrony, or dnf install chrony; then chronyc waitsync";
+    private static final String REMEDY = "apt-get install chrony, or dnf install chrony; then chronyc waitsync";
 
     @Override
     public String name() {
@@ -33,11 +33,11 @@ record ClockCheck() implements PreflightCheck {
         Optional<ProgramResult> systemd = machine.run("timedatectl", "show", "--property=NTPSynchronized", "--value")
                 .filter(ProgramResult::succeeded);
         if (systemd.isEmpty()) {
-            throw new UndeterminedException("neither chronyc nor timedatectl knows the clock's state", MEND);
+            throw new UndeterminedException("neither chronyc nor timedatectl knows the clock's state", REMEDY);
         }
         return systemd.get().firstOutputLine().equals("yes")
                 ? PreflightFinding.ok(this, "synchronised, says timedatectl")
-                : PreflightFinding.failure(this, "not synchronised, says timedatectl", MEND);
+                : PreflightFinding.failure(this, "not synchronised, says timedatectl", REMEDY);
     }
 
     private static Optional<String> field(ProgramResult chrony, String name) {

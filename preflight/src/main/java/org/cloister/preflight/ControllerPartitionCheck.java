@@ -19,8 +19,8 @@ record ControllerPartitionCheck(RelaySlurmSettings slurm) implements PreflightCh
             return PreflightFinding.ok(this, "no partition for controlling VMs: the relay takes no openings");
         }
         String partition = slurm.controllers().get();
-        SlurmPartitionState look = SlurmPartitionState.of(this, machine, partition, "--controllers", slurm.user());
-        return look.finding().orElseGet(() -> limit(partition, look.text().value("MaxTime")));
+        SlurmPartitionState state = SlurmPartitionState.of(this, machine, partition, "--controllers", slurm.user());
+        return state.finding().orElseGet(() -> limit(partition, state.text().value("MaxTime")));
     }
 
     private PreflightFinding limit(String partition, String most) {

@@ -9,7 +9,7 @@ import org.cloister.preflight.machine.UndeterminedException;
 /** Checks the library that opens volumes, libcryptsetup.so.12, and the version that its command reports. */
 record CryptsetupCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(2, 4);
-    private static final String MEND = "apt-get install cryptsetup-bin libcryptsetup12, or dnf install cryptsetup";
+    private static final String REMEDY = "apt-get install cryptsetup-bin libcryptsetup12, or dnf install cryptsetup";
     private static final List<String> FOLDERS = List.of(
             "/usr/lib/x86_64-linux-gnu",
             "/lib/x86_64-linux-gnu",
@@ -29,20 +29,20 @@ record CryptsetupCheck() implements PreflightCheck {
             library |= machine.list(folder).orElse(List.of()).contains("libcryptsetup.so.12");
         }
         if (!library) {
-            return PreflightFinding.failure(this, "libcryptsetup.so.12 is missing", MEND);
+            return PreflightFinding.failure(this, "libcryptsetup.so.12 is missing", REMEDY);
         }
-        Optional<ProgramResult> asked = machine.run("cryptsetup", "--version");
-        if (asked.isEmpty()) {
-            return PreflightFinding.warning(this, "libcryptsetup.so.12 is there, cryptsetup is missing", MEND);
+        Optional<ProgramResult> result = machine.run("cryptsetup", "--version");
+        if (result.isEmpty()) {
+            return PreflightFinding.warning(this, "libcryptsetup.so.12 is there, cryptsetup is missing", REMEDY);
         }
         Optional<MajorMinorVersion> version =
-                MajorMinorVersion.parseFirst(asked.get().out());
+                MajorMinorVersion.parseFirst(result.get().out());
         if (version.isEmpty()) {
             throw new UndeterminedException(
-                    "cryptsetup --version: " + asked.get().firstErrorLine(), "cryptsetup --version");
+                    "cryptsetup --version: " + result.get().firstErrorLine(), "cryptsetup --version");
         }
         return version.get().compareTo(OLDEST) < 0
-                ? PreflightFinding.failure(this, "cryptsetup " + version.get() + " is older than " + OLDEST, MEND)
+                ? PreflightFinding.failure(this, "cryptsetup " + version.get() + " is older than " + OLDEST, REMEDY)
                 : PreflightFinding.ok(this, "libcryptsetup.so.12, cryptsetup " + version.get());
     }
 }

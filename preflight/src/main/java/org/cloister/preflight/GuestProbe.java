@@ -33,7 +33,7 @@ record GuestProbe(String accelerator) {
                         "no QEMU to run a guest with", "apt-get install qemu-system-x86, or dnf install qemu-kvm"));
         String rom = machine.writeTemporaryFile("probe.rom", ProbeRom.image());
         try {
-            return judge(machine.run(words(emulator, rom))
+            return interpret(machine.run(words(emulator, rom))
                     .orElseThrow(() -> new UndeterminedException(emulator + " has gone", emulator + " --version"))
                     .requirePermitted());
         } catch (ProgramTimeoutException e) {
@@ -64,7 +64,7 @@ record GuestProbe(String accelerator) {
                 rom);
     }
 
-    private static Outcome judge(ProgramResult qemu) {
+    private static Outcome interpret(ProgramResult qemu) {
         if (qemu.status() == ProbeRom.exitStatus(ProbeRom.REACHED)) {
             return new Outcome(true, "real, protected and long mode");
         }

@@ -16,21 +16,21 @@ record LibvirtCheck(String uri) implements PreflightCheck {
 
     @Override
     public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
-        Optional<ProgramResult> asked = machine.run("virsh", "--readonly", "--connect", uri, "version", "--daemon");
-        if (asked.isEmpty()) {
+        Optional<ProgramResult> result = machine.run("virsh", "--readonly", "--connect", uri, "version", "--daemon");
+        if (result.isEmpty()) {
             return PreflightFinding.failure(
                     this,
                     "virsh is missing",
                     "apt-get install libvirt-daemon-system libvirt-clients, or dnf install libvirt");
         }
-        if (!asked.get().requirePermitted().succeeded()) {
+        if (!result.get().requirePermitted().succeeded()) {
             return PreflightFinding.failure(
                     this,
-                    uri + " does not answer: " + reason(asked.get()),
+                    uri + " does not answer: " + reason(result.get()),
                     "systemctl start libvirtd.socket, or name another with --libvirt URI");
         }
-        String daemon = line(asked.get(), "Running against daemon: ").orElse("unknown version");
-        String hypervisor = line(asked.get(), "Running hypervisor: ").orElse("unknown hypervisor");
+        String daemon = line(result.get(), "Running against daemon: ").orElse("unknown version");
+        String hypervisor = line(result.get(), "Running hypervisor: ").orElse("unknown hypervisor");
         String text = "libvirt " + daemon + " with " + hypervisor + " at " + uri;
         return MajorMinorVersion.parseFirst(daemon)
                         .filter(version -> version.compareTo(OLDEST) < 0)

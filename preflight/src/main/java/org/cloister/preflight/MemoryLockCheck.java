@@ -11,7 +11,7 @@ import org.cloister.preflight.machine.UndeterminedException;
  * buffers of their use.
  */
 record MemoryLockCheck() implements PreflightCheck {
-    private static final long NEED_BYTES = 8L << 20;
+    private static final long REQUIRED_BYTES = 8L << 20;
     /** Bit 14: limits do not bind a process that has it. */
     private static final long CAP_IPC_LOCK = 1L << 14;
 
@@ -38,10 +38,10 @@ record MemoryLockCheck() implements PreflightCheck {
         if (suffices(limit.group(1))) {
             return PreflightFinding.ok(this, text);
         }
-        String mend = "LimitMEMLOCK=8M in the unit, or ulimit -l 8192";
+        String remedy = "LimitMEMLOCK=8M in the unit, or ulimit -l 8192";
         return suffices(limit.group(2))
-                ? PreflightFinding.warning(this, text + "; want 8388608", mend)
-                : PreflightFinding.failure(this, text + "; want 8388608", mend);
+                ? PreflightFinding.warning(this, text + "; want 8388608", remedy)
+                : PreflightFinding.failure(this, text + "; want 8388608", remedy);
     }
 
     private static boolean suffices(String limit) throws UndeterminedException {
@@ -53,6 +53,6 @@ record MemoryLockCheck() implements PreflightCheck {
                         .map(Long::parseLong)
                         .orElseThrow(() ->
                                 new UndeterminedException("limit of locked memory: \"" + limit + "\"", "ulimit -l"))
-                >= NEED_BYTES;
+                >= REQUIRED_BYTES;
     }
 }

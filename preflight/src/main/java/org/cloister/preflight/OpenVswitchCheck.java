@@ -21,13 +21,13 @@ record OpenVswitchCheck() implements PreflightCheck {
 
     @Override
     public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
-        Optional<ProgramResult> asked =
+        Optional<ProgramResult> result =
                 queryDatabase(machine, "--bare", "--columns=ovs_version", "list", "Open_vSwitch");
-        if (asked.isEmpty()) {
+        if (result.isEmpty()) {
             return PreflightFinding.failure(
                     this, "ovs-vsctl is missing", "apt-get install openvswitch-switch, or dnf install openvswitch");
         }
-        ProgramResult answer = asked.get().requirePermitted();
+        ProgramResult answer = result.get().requirePermitted();
         if (!answer.succeeded()) {
             return PreflightFinding.failure(this, answer.firstErrorLine().replaceFirst("^ovs-vsctl: ", ""), START);
         }
@@ -44,10 +44,10 @@ record OpenVswitchCheck() implements PreflightCheck {
     /**
      * Queries the database alone: without {@code --no-wait}, ovs-vsctl would wait for a vswitchd that never ran on it.
      */
-    static Optional<ProgramResult> queryDatabase(InspectedMachine machine, String... words)
+    static Optional<ProgramResult> queryDatabase(InspectedMachine machine, String... arguments)
             throws UndeterminedException {
         List<String> argv = new ArrayList<>(List.of("ovs-vsctl", "--no-wait", "--db=" + socket(machine)));
-        argv.addAll(List.of(words));
+        argv.addAll(List.of(arguments));
         return machine.run(argv);
     }
 

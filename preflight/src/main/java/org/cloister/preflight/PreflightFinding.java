@@ -12,17 +12,17 @@ public record PreflightFinding(String check, FindingSeverity severity, String te
         return new PreflightFinding(check.name(), FindingSeverity.OK, text, Optional.empty());
     }
 
-    static PreflightFinding warning(PreflightCheck check, String text, String mend) {
-        return new PreflightFinding(check.name(), FindingSeverity.WARNING, text, Optional.of(mend));
+    static PreflightFinding warning(PreflightCheck check, String text, String remedy) {
+        return new PreflightFinding(check.name(), FindingSeverity.WARNING, text, Optional.of(remedy));
     }
 
-    static PreflightFinding failure(PreflightCheck check, String text, String mend) {
-        return new PreflightFinding(check.name(), FindingSeverity.FAILURE, text, Optional.of(mend));
+    static PreflightFinding failure(PreflightCheck check, String text, String remedy) {
+        return new PreflightFinding(check.name(), FindingSeverity.FAILURE, text, Optional.of(remedy));
     }
 
-    static PreflightFinding of(PreflightCheck check, FindingSeverity level, String text, String mend) {
+    static PreflightFinding of(PreflightCheck check, FindingSeverity level, String text, String remedy) {
         return level == FindingSeverity.OK
                 ? ok(check, text)
-                : new PreflightFinding(check.name(), level, text, Optional.of(mend));
+                : new PreflightFinding(check.name(), level, text, Optional.of(remedy));
     }
 }

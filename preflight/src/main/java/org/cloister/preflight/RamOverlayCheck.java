@@ -13,7 +13,7 @@ import org.cloister.preflight.machine.UndeterminedException;
  */
 record RamOverlayCheck() implements PreflightCheck {
     private static final Pattern MEMORY = Pattern.compile("(?m)^MemTotal:\\s+([0-9]{1,15}) kB$");
-    private static final String MEND = "boot the image that packaging/image builds";
+    private static final String REMEDY = "boot the image that packaging/image builds";
 
     @Override
     public String name() {
@@ -28,7 +28,8 @@ record RamOverlayCheck() implements PreflightCheck {
                 .map(line -> line.split(" ", -1)[2])
                 .reduce((first, last) -> last);
         if (!type.equals(Optional.of("overlay"))) {
-            return PreflightFinding.failure(this, "the root is no overlay in RAM but " + type.orElse("unknown"), MEND);
+            return PreflightFinding.failure(
+                    this, "the root is no overlay in RAM but " + type.orElse("unknown"), REMEDY);
         }
         // An overlay's size is that of the file system which takes its writes.
         Optional<String> size = machine.run("df", "-k", "--output=size", "/")
@@ -48,6 +49,6 @@ record RamOverlayCheck() implements PreflightCheck {
         String text = "overlay of " + limit + " KiB in " + total + " KiB of RAM";
         return limit > 0 && limit < total
                 ? PreflightFinding.ok(this, text)
-                : PreflightFinding.failure(this, text + ": want a limit below", MEND);
+                : PreflightFinding.failure(this, text + ": want a limit below", REMEDY);
     }
 }

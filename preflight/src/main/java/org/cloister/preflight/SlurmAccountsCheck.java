@@ -27,14 +27,14 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
             throw new UndeterminedException("no account is named", "agentctl doctor --role relay --account NAME");
         }
         List<String> problems = new ArrayList<>();
-        List<String> mends = new ArrayList<>();
+        List<String> remedies = new ArrayList<>();
         SlurmConfigOutput partition = SlurmConfigOutput.of(machine, "scontrol", "show", "partition", slurm.partition());
         for (String account : slurm.accounts()) {
             int before = problems.size();
-            association(machine, account, config.value("ClusterName"), problems, mends);
-            partition(partition, account, problems, mends);
+            association(machine, account, config.value("ClusterName"), problems, remedies);
+            partition(partition, account, problems, remedies);
             if (problems.size() == before) {
-                submission(machine, account, problems, mends);
+                submission(machine, account, problems, remedies);
             }
         }
         if (problems.isEmpty()) {
@@ -45,16 +45,16 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
                 this,
                 enforced ? FindingSeverity.FAILURE : FindingSeverity.WARNING,
                 String.join("; ", problems) + (enforced ? "" : "; Slurm takes such jobs and charges them to nobody"),
-                String.join("; ", mends));
+                String.join("; ", remedies));
     }
 
     private void association(
-            InspectedMachine machine, String account, String cluster, List<String> problems, List<String> mends)
+            InspectedMachine machine, String account, String cluster, List<String> problems, List<String> remedies)
             throws UndeterminedException {
         if (SlurmConfigOutput.of(machine, "sacctmgr", "-n", "-P", "show", "account", account, "format=Account")
                 .isEmpty()) {
             problems.add("no account " + account);
-            mends.add("sacctmgr -i add account " + account + " cluster=" + cluster);
+            remedies.add("sacctmgr -i add account " + account + " cluster=" + cluster);
         }
         SlurmConfigOutput own = SlurmConfigOutput.of(
                 machine,
@@ -71,28 +71,28 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
         boolean holds = own.text().lines().anyMatch(line -> line.isEmpty() || line.equals(slurm.partition()));
         if (!holds) {
             problems.add(slurm.user() + " has no association with account " + account);
-            mends.add("sacctmgr -i add user " + slurm.user() + " account=" + account + " cluster=" + cluster);
+            remedies.add("sacctmgr -i add user " + slurm.user() + " account=" + account + " cluster=" + cluster);
         }
     }
 
-    private void partition(SlurmConfigOutput partition, String account, List<String> problems, List<String> mends) {
+    private void partition(SlurmConfigOutput partition, String account, List<String> problems, List<String> remedies) {
         String update = "scontrol update PartitionName=" + slurm.partition() + " ";
         String also = ", and the same in slurm.conf";
         if (!partition.allows("AllowAccounts", account)) {
             problems.add(slurm.partition() + " is closed to account " + account + " by AllowAccounts");
-            mends.add(update + "AllowAccounts=" + partition.value("AllowAccounts") + "," + account + also);
+            remedies.add(update + "AllowAccounts=" + partition.value("AllowAccounts") + "," + account + also);
         }
         // Shown only where AllowAccounts is not.
         if (!partition.value("DenyAccounts").isEmpty() && partition.allows("DenyAccounts", account)) {
             problems.add(slurm.partition() + " is closed to account " + account + " by DenyAccounts");
-            mends.add("take " + account + " from DenyAccounts of " + slurm.partition() + " in slurm.conf");
+            remedies.add("take " + account + " from DenyAccounts of " + slurm.partition() + " in slurm.conf");
         }
     }
 
     /** Tests a submission with slurmctld itself and all its limits; nothing is enqueued. */
-    private void submission(InspectedMachine machine, String account, List<String> problems, List<String> mends)
+    private void submission(InspectedMachine machine, String account, List<String> problems, List<String> remedies)
             throws UndeterminedException {
-        String[] words = {
+        String[] arguments = {
             "sbatch",
             "--test-only",
             "--wrap=true",
@@ -104,16 +104,16 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
             "--mem=1",
             "--chdir=/"
         };
-        ProgramResult tested = SlurmConfigOutput.run(machine, words);
+        ProgramResult tested = SlurmConfigOutput.run(machine, arguments);
         if (!tested.succeeded()) {
-            String said = SlurmClientCheck.firstErrorLine(tested);
-            if (said.contains("Unable to contact")
-                    || said.contains("Socket timed out")
-                    || said.contains("permitted to use --uid")) {
-                throw new UndeterminedException(said, "run agentctl as root where scontrol ping answers");
+            String error = SlurmClientCheck.firstErrorLine(tested);
+            if (error.contains("Unable to contact")
+                    || error.contains("Socket timed out")
+                    || error.contains("permitted to use --uid")) {
+                throw new UndeterminedException(error, "run agentctl as root where scontrol ping answers");
             }
-            problems.add(account + ": " + said);
-            mends.add("see what " + String.join(" ", words) + " says");
+            problems.add(account + ": " + error);
+            remedies.add("see what " + String.join(" ", arguments) + " says");
         }
     }
 }

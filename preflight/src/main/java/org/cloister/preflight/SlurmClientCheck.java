@@ -23,17 +23,17 @@ record SlurmClientCheck() implements PreflightCheck {
                         this, program + " is missing", "apt-get install slurm-client, or dnf install slurm");
             }
         }
-        Optional<ProgramResult> asked = machine.run("sinfo", "--version");
+        Optional<ProgramResult> result = machine.run("sinfo", "--version");
         Optional<MajorMinorVersion> version =
-                asked.filter(ProgramResult::succeeded).flatMap(ran -> MajorMinorVersion.parseFirst(ran.out()));
+                result.filter(ProgramResult::succeeded).flatMap(output -> MajorMinorVersion.parseFirst(output.out()));
         if (version.isEmpty()) {
-            String said = asked.map(SlurmClientCheck::firstErrorLine).orElse("sinfo has gone");
-            return PreflightFinding.failure(this, said, "put slurm.conf into /etc/slurm, or set SLURM_CONF");
+            String error = result.map(SlurmClientCheck::firstErrorLine).orElse("sinfo has gone");
+            return PreflightFinding.failure(this, error, "put slurm.conf into /etc/slurm, or set SLURM_CONF");
         }
         return version.get().compareTo(OLDEST) < 0
                 ? PreflightFinding.failure(
-                        this, asked.get().firstOutputLine() + " is older than 22.05", "install a newer Slurm")
-                : PreflightFinding.ok(this, asked.get().firstOutputLine());
+                        this, result.get().firstOutputLine() + " is older than 22.05", "install a newer Slurm")
+                : PreflightFinding.ok(this, result.get().firstOutputLine());
     }
 
     /** Returns the last error: the line with the final cause comes after all that led to it. */

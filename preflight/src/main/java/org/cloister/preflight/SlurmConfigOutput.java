@@ -17,21 +17,21 @@ record SlurmConfigOutput(String text) {
      *
      * @throws UndeterminedException if the command is missing or failed
      */
-    static SlurmConfigOutput of(InspectedMachine machine, String... words) throws UndeterminedException {
-        ProgramResult ran = run(machine, words);
-        if (!ran.succeeded()) {
+    static SlurmConfigOutput of(InspectedMachine machine, String... arguments) throws UndeterminedException {
+        ProgramResult result = run(machine, arguments);
+        if (!result.succeeded()) {
             throw new UndeterminedException(
-                    words[0] + ": " + SlurmClientCheck.firstErrorLine(ran), String.join(" ", words));
+                    arguments[0] + ": " + SlurmClientCheck.firstErrorLine(result), String.join(" ", arguments));
         }
-        return new SlurmConfigOutput(ran.out());
+        return new SlurmConfigOutput(result.out());
     }
 
-    static ProgramResult run(InspectedMachine machine, String... words) throws UndeterminedException {
-        Optional<ProgramResult> ran = machine.run(words);
-        if (ran.isEmpty()) {
-            throw new UndeterminedException(words[0] + " is missing", INSTALL);
+    static ProgramResult run(InspectedMachine machine, String... arguments) throws UndeterminedException {
+        Optional<ProgramResult> result = machine.run(arguments);
+        if (result.isEmpty()) {
+            throw new UndeterminedException(arguments[0] + " is missing", INSTALL);
         }
-        return ran.get();
+        return result.get();
     }
 
     /**

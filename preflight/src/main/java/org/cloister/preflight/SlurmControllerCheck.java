@@ -14,12 +14,12 @@ record SlurmControllerCheck() implements PreflightCheck {
 
     @Override
     public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
-        Optional<ProgramResult> asked = machine.run("scontrol", "ping");
-        if (asked.isEmpty()) {
+        Optional<ProgramResult> result = machine.run("scontrol", "ping");
+        if (result.isEmpty()) {
             throw new UndeterminedException(
                     "scontrol is missing", "apt-get install slurm-client, or dnf install slurm");
         }
-        return asked.get()
+        return result.get()
                 .out()
                 .lines()
                 .filter(line -> line.strip().endsWith(" UP"))
@@ -27,7 +27,7 @@ record SlurmControllerCheck() implements PreflightCheck {
                 .map(line -> PreflightFinding.ok(this, line.strip()))
                 .orElseGet(() -> PreflightFinding.failure(
                         this,
-                        "no controller answers: " + SlurmClientCheck.firstErrorLine(asked.get()),
+                        "no controller answers: " + SlurmClientCheck.firstErrorLine(result.get()),
                         "systemctl start slurmctld on the controller, or set SLURM_CONF"));
     }
 }

@@ -22,11 +22,11 @@ record SlurmPartitionState(SlurmConfigOutput text, Optional<PreflightFinding> fi
     static SlurmPartitionState of(
             PreflightCheck check, InspectedMachine machine, String partition, String option, String user)
             throws UndeterminedException {
-        ProgramResult shown = SlurmConfigOutput.run(machine, "scontrol", "show", "partition", partition);
-        SlurmConfigOutput text = new SlurmConfigOutput(shown.out());
-        if (!shown.succeeded()) {
-            if (!(shown.out() + shown.err()).contains("not found")) {
-                throw new UndeterminedException(SlurmClientCheck.firstErrorLine(shown), "scontrol ping");
+        ProgramResult output = SlurmConfigOutput.run(machine, "scontrol", "show", "partition", partition);
+        SlurmConfigOutput text = new SlurmConfigOutput(output.out());
+        if (!output.succeeded()) {
+            if (!(output.out() + output.err()).contains("not found")) {
+                throw new UndeterminedException(SlurmClientCheck.firstErrorLine(output), "scontrol ping");
             }
             return new SlurmPartitionState(
                     text,

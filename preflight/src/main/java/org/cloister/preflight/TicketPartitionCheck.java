@@ -12,8 +12,8 @@ record TicketPartitionCheck(RelaySlurmSettings slurm) implements PreflightCheck 
 
     @Override
     public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
-        SlurmPartitionState look =
+        SlurmPartitionState state =
                 SlurmPartitionState.of(this, machine, slurm.partition(), "--partition", slurm.user());
-        return look.finding().orElseGet(() -> PreflightFinding.ok(this, slurm.partition() + " is UP"));
+        return state.finding().orElseGet(() -> PreflightFinding.ok(this, slurm.partition() + " is UP"));
     }
 }

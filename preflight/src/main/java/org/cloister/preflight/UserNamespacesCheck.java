@@ -25,9 +25,9 @@ record UserNamespacesCheck() implements PreflightCheck {
         if (unprivileged.isEmpty() && maximum.isEmpty()) {
             return PreflightFinding.ok(this, "this kernel has none");
         }
-        String mend = unprivileged.isPresent()
+        String remedy = unprivileged.isPresent()
                 ? "sysctl -w kernel.unprivileged_userns_clone=0"
                 : "sysctl -w user.max_user_namespaces=0";
-        return PreflightFinding.failure(this, "unprivileged users can make user namespaces", mend);
+        return PreflightFinding.failure(this, "unprivileged users can make user namespaces", remedy);
     }
 }

@@ -47,8 +47,8 @@ class FindingsTest {
                 .findings()
                 .get(0);
         assertThat(finding.check()).isEqualTo(subject[1]);
-        String mend = finding.remedy().map(text -> "; mend: " + text).orElse("");
-        assertThat(finding.severity() + ": " + finding.text() + mend).isEqualTo(head[1]);
+        String remedy = finding.remedy().map(text -> "; mend: " + text).orElse("");
+        assertThat(finding.severity() + ": " + finding.text() + remedy).isEqualTo(head[1]);
     }
 
     @ParameterizedTest

@@ -36,7 +36,7 @@ public final class HostlistExpander {
         }
         List<String> names = known.get(folded);
         if (names == null) {
-            names = ask(folded);
+            names = run(folded);
             if (known.size() >= REMEMBERED) {
                 known.clear();
             }
@@ -45,7 +45,7 @@ public final class HostlistExpander {
         return names;
     }
 
-    private List<String> ask(String folded) throws SlurmUnavailableException {
+    private List<String> run(String folded) throws SlurmUnavailableException {
         List<String> names = slurm.succeed("scontrol", List.of("show", "hostnames", requireFolded(folded)))
                 .lines()
                 .toList();

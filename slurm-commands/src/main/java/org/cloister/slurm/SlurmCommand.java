@@ -44,11 +44,11 @@ public final class SlurmCommand {
     public record Output(int exit, String out, String err) {
         /** Returns the last line of its errors, without its own name. */
         public String complaint() {
-            String said = (err.isBlank() ? out : err)
+            String error = (err.isBlank() ? out : err)
                     .lines()
                     .filter(line -> !line.isBlank())
                     .reduce("exit status " + exit, (first, last) -> last);
-            return LogText.printable(said.replaceFirst("^[a-z]+: (error|fatal): ", ""));
+            return LogText.printable(error.replaceFirst("^[a-z]+: (error|fatal): ", ""));
         }
     }
 

@@ -25,9 +25,9 @@ class HostlistExpanderTest {
         return new HostlistExpander(new SlurmCommand(Optional.of(folder), Optional.empty(), Duration.ofSeconds(30)));
     }
 
-    private List<String> asked() throws IOException {
-        Path asked = folder.resolve("asked");
-        return Files.exists(asked) ? Files.readAllLines(asked) : List.of();
+    private List<String> queries() throws IOException {
+        Path queriesFile = folder.resolve("asked");
+        return Files.exists(queriesFile) ? Files.readAllLines(queriesFile) : List.of();
     }
 
     @Test
@@ -35,7 +35,7 @@ class HostlistExpanderTest {
         HostlistExpander names = names("printf 'h1\\nh2\\nh07\\n'");
         assertThat(names.expand("h[1-2,07]")).containsExactly("h1", "h2", "h07");
         assertThat(names.expand("h[1-2,07]")).containsExactly("h1", "h2", "h07");
-        assertThat(asked()).containsExactly("show hostnames h[1-2,07]");
+        assertThat(queries()).containsExactly("show hostnames h[1-2,07]");
     }
 
     @Test
@@ -43,7 +43,7 @@ class HostlistExpanderTest {
         HostlistExpander names = names("exit 1");
         assertThat(names.expand("vm-abcdefgh-0")).containsExactly("vm-abcdefgh-0");
         assertThat(names.expand("")).isEmpty();
-        assertThat(asked()).isEmpty();
+        assertThat(queries()).isEmpty();
     }
 
     @Test
@@ -52,7 +52,7 @@ class HostlistExpanderTest {
         for (String bad : List.of("-h,x", "h1 h2", "h[1\n]", "h;x", "(null)", "h[1-2]$", "é[1-2]")) {
             assertThatThrownBy(() -> names.expand(bad)).as(bad).isInstanceOf(SlurmUnavailableException.class);
         }
-        assertThat(asked()).isEmpty();
+        assertThat(queries()).isEmpty();
     }
 
     @Test

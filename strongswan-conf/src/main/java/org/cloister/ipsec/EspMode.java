@@ -13,14 +13,14 @@ public enum EspMode {
     /** The device that {@code kernel-libipsec} creates. */
     public static final String DEVICE = "ipsec0";
 
-    private final String words;
+    private final String text;
 
-    EspMode(String words) {
-        this.words = words;
+    EspMode(String text) {
+        this.text = text;
     }
 
     @Override
     public String toString() {
-        return words;
+        return text;
     }
 }

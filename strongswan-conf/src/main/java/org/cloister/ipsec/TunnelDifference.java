@@ -49,12 +49,12 @@ record TunnelDifference(
         }
     }
 
-    static TunnelDifference of(Map<String, TunnelConnection> wanted, ObservedTunnels found) {
+    static TunnelDifference of(Map<String, TunnelConnection> desired, ObservedTunnels found) {
         List<TunnelConnection> load = new ArrayList<>();
         List<TunnelConnection> initiate = new ArrayList<>();
         Set<Long> terminate = new LinkedHashSet<>();
         boolean waiting = false;
-        for (TunnelConnection connection : wanted.values()) {
+        for (TunnelConnection connection : desired.values()) {
             if (!connection.equals(found.loaded.get(connection.name())) || !found.names.contains(connection.name())) {
                 load.add(connection);
             }
@@ -79,10 +79,10 @@ record TunnelDifference(
             }
         }
         found.sas.stream()
-                .filter(sa -> isOurs(sa.name()) && !wanted.containsKey(sa.name()) && sa.isAlive())
+                .filter(sa -> isOurs(sa.name()) && !desired.containsKey(sa.name()) && sa.isAlive())
                 .forEach(sa -> terminate.add(sa.id()));
         List<String> unload = found.names.stream()
-                .filter(name -> isOurs(name) && !wanted.containsKey(name))
+                .filter(name -> isOurs(name) && !desired.containsKey(name))
                 .toList();
         waiting |= !terminate.isEmpty();
         return new TunnelDifference(load, unload, initiate, List.copyOf(terminate), waiting ? RETRY : AUDIT);

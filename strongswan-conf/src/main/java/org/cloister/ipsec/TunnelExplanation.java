@@ -23,7 +23,7 @@ public record TunnelExplanation(boolean up, String why, String remedy) {
      * @param loaded whether charon has the connection
      * @param certificate our own, or null when charon has none of its name
      * @param sas of this connection
-     * @param said what the log reported about it while we listened, or null
+     * @param cause what the log reported about it while we listened, or null
      */
     public record Facts(
             String name,
@@ -32,7 +32,7 @@ public record TunnelExplanation(boolean up, String why, String remedy) {
             boolean loaded,
             @Nullable DerCertificate certificate,
             List<IkeSa> sas,
-            @Nullable TunnelFailureCause said,
+            @Nullable TunnelFailureCause cause,
             Instant now) {
         public Facts {
             sas = List.copyOf(sas);
@@ -62,8 +62,8 @@ public record TunnelExplanation(boolean up, String why, String remedy) {
                 return dates;
             }
         }
-        if (facts.said != null) {
-            return down(facts.said.words(), facts.said.remedy());
+        if (facts.cause != null) {
+            return down(facts.cause.words(), facts.cause.remedy());
         }
         return of(facts.sas);
     }

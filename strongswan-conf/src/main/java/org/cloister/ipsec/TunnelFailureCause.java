@@ -56,12 +56,12 @@ public enum TunnelFailureCause {
     PEER_CLOSED(
             "the peer has closed the tunnel", "see why the peer's tunnel was taken away", "received DELETE for IKE_SA");
 
-    private final String words;
+    private final String text;
     private final String remedy;
     private final Pattern pattern;
 
-    TunnelFailureCause(String words, String remedy, String pattern) {
-        this.words = words;
+    TunnelFailureCause(String text, String remedy, String pattern) {
+        this.text = text;
         this.remedy = remedy;
         this.pattern = Pattern.compile(pattern);
     }
@@ -77,7 +77,7 @@ public enum TunnelFailureCause {
     }
 
     public String words() {
-        return words;
+        return text;
     }
 
     public String remedy() {

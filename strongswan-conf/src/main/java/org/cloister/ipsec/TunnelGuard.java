@@ -127,10 +127,10 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
     }
 
     private String firstDifference(String found) {
-        String[] wanted = render().split("\n", -1);
+        String[] lines = render().split("\n", -1);
         String[] had = found.split("\n", -1);
         for (int i = 0; i < had.length; i++) {
-            if (i >= wanted.length || !had[i].equals(wanted[i])) {
+            if (i >= lines.length || !had[i].equals(lines[i])) {
                 return had[i].strip();
             }
         }

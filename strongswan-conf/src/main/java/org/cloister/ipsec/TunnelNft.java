@@ -44,14 +44,14 @@ public record TunnelNft(List<String> command) {
         argv.addAll(arguments);
         Process process = new ProcessBuilder(argv).redirectErrorStream(true).start();
         try {
-            CompletableFuture<byte[]> said = CompletableFuture.supplyAsync(() -> read(process));
+            CompletableFuture<byte[]> output = CompletableFuture.supplyAsync(() -> read(process));
             try (OutputStream in = process.getOutputStream()) {
                 in.write(input.getBytes(StandardCharsets.UTF_8));
             }
             if (!process.waitFor(LIMIT_S, TimeUnit.SECONDS)) {
                 throw new GuardMissing("an end of nft within " + LIMIT_S + " s", "none", "run it by hand");
             }
-            String text = new String(said.join(), StandardCharsets.UTF_8);
+            String text = new String(output.join(), StandardCharsets.UTF_8);
             if (process.exitValue() != 0) {
                 throw new GuardMissing(
                         "nft " + String.join(" ", arguments) + " to succeed",

@@ -33,11 +33,11 @@ final class TunnelReconciler implements ViciClient.Listener {
     private final ViciClient client;
     private final LoadedCredentials credentials;
     private final TunnelStates states;
-    private final List<CompletableFuture<Void>> waiting = new ArrayList<>();
-    private final Map<String, TunnelConnection> told = new HashMap<>();
+    private final List<CompletableFuture<Void>> pending = new ArrayList<>();
+    private final Map<String, TunnelConnection> reported = new HashMap<>();
     private final Set<Long> stale = new HashSet<>();
-    /** The subset of {@link #told} that was loaded over the present connection to charon. */
-    private final Set<String> toldHere = new HashSet<>();
+    /** The subset of {@link #reported} that was loaded over the present connection to charon. */
+    private final Set<String> reportedHere = new HashSet<>();
 
     private @Nullable TunnelPlan plan;
     private @Nullable ScheduledFuture<?> timer;
@@ -73,7 +73,7 @@ final class TunnelReconciler implements ViciClient.Listener {
     void replace(TunnelPlan next, CompletableFuture<Void> done) {
         plan = next;
         if (connected) {
-            waiting.add(done);
+            pending.add(done);
             run();
         } else {
             done.completeExceptionally(new Disconnected("tunnels of " + next.self(), "none now; the plan is kept"));
@@ -83,7 +83,7 @@ final class TunnelReconciler implements ViciClient.Listener {
     @Override
     public void onConnected() {
         connected = true;
-        toldHere.clear();
+        reportedHere.clear();
         credentials.forget();
         states.onCharon(true, "");
         run();
@@ -135,14 +135,14 @@ final class TunnelReconciler implements ViciClient.Listener {
         running = true;
         again = false;
         failed = false;
-        List<CompletableFuture<Void>> answered = List.copyOf(waiting);
-        waiting.clear();
-        Map<String, TunnelConnection> wanted = now.connections();
+        List<CompletableFuture<Void>> answered = List.copyOf(pending);
+        pending.clear();
+        Map<String, TunnelConnection> desired = now.connections();
         // Connections that the plan no longer has are removed even when loading credentials for the others fails.
         credentials
                 .load(now)
                 .handle((loaded, why) -> why == null)
-                .thenCompose(complete -> look().thenCompose(found -> act(wanted, found, complete)))
+                .thenCompose(complete -> observe().thenCompose(found -> act(desired, found, complete)))
                 .thenCombine(credentials.last(), (next, loaded) -> next)
                 .whenComplete((next, why) -> ended(answered, next, why));
     }
@@ -154,23 +154,23 @@ final class TunnelReconciler implements ViciClient.Listener {
             answered.forEach(each -> each.complete(null));
         } else {
             Throwable cause = why instanceof CompletionException && why.getCause() != null ? why.getCause() : why;
-            String words = String.valueOf(cause.getMessage());
-            if (!words.equals(lastWarning)) {
-                LOG.warn("tunnels: {}", words);
+            String text = String.valueOf(cause.getMessage());
+            if (!text.equals(lastWarning)) {
+                LOG.warn("tunnels: {}", text);
             }
-            lastWarning = words;
+            lastWarning = text;
             answered.forEach(each -> each.completeExceptionally(cause));
         }
         schedule(again ? Duration.ZERO : next == null || failed ? TunnelDifference.RETRY : next);
     }
 
-    private CompletableFuture<TunnelDifference.ObservedTunnels> look() {
+    private CompletableFuture<TunnelDifference.ObservedTunnels> observe() {
         CompletableFuture<ViciReply> names = client.call("get-conns", ViciMessage.empty(), LIMIT);
         return client.call("list-sas", ViciMessage.empty(), LIMIT).thenCombine(names, (sas, conns) -> {
             List<IkeSa> all = IkeSa.ofAll(sas.stream());
             stale.retainAll(all.stream().map(IkeSa::id).toList());
-            Map<String, TunnelConnection> here = new HashMap<>(told);
-            here.keySet().retainAll(toldHere);
+            Map<String, TunnelConnection> here = new HashMap<>(reported);
+            here.keySet().retainAll(reportedHere);
             return new TunnelDifference.ObservedTunnels(
                     here,
                     Set.copyOf(conns.message().items("conns")),
@@ -182,12 +182,12 @@ final class TunnelReconciler implements ViciClient.Listener {
 
     /** @param complete whether charon has all credentials that connections need */
     private CompletableFuture<Duration> act(
-            Map<String, TunnelConnection> wanted, TunnelDifference.ObservedTunnels found, boolean complete) {
-        states.onFound(wanted, found.sas(), System.nanoTime());
-        TunnelDifference difference = TunnelDifference.of(wanted, found);
+            Map<String, TunnelConnection> desired, TunnelDifference.ObservedTunnels found, boolean complete) {
+        states.onFound(desired, found.sas(), System.nanoTime());
+        TunnelDifference difference = TunnelDifference.of(desired, found);
         List<CompletableFuture<ViciReply>> calls = new ArrayList<>();
         for (String name : difference.unload()) {
-            told.remove(name);
+            reported.remove(name);
             calls.add(client.callSuccessfully("unload-conn", ViciMessage.empty().with("name", name), LIMIT));
         }
         boolean replaced = false;
@@ -219,11 +219,11 @@ final class TunnelReconciler implements ViciClient.Listener {
     /** Loads a connection; returns whether it replaced one with which tunnels may have been set up. */
     private boolean load(TunnelConnection connection, List<IkeSa> sas, List<CompletableFuture<ViciReply>> calls) {
         String name = connection.name();
-        TunnelConnection before = told.get(name);
+        TunnelConnection before = reported.get(name);
         calls.add(client.callSuccessfully("load-conn", connection.message(), LIMIT)
                 .thenApply(reply -> {
-                    told.put(name, connection);
-                    toldHere.add(name);
+                    reported.put(name, connection);
+                    reportedHere.add(name);
                     return reply;
                 }));
         boolean replaced = before != null && !before.equals(connection);
@@ -241,8 +241,8 @@ final class TunnelReconciler implements ViciClient.Listener {
     }
 
     private void fail(IpsecException why) {
-        List<CompletableFuture<Void>> all = List.copyOf(waiting);
-        waiting.clear();
+        List<CompletableFuture<Void>> all = List.copyOf(pending);
+        pending.clear();
         all.forEach(each -> each.completeExceptionally(why));
     }
 }

@@ -20,7 +20,7 @@ final class TunnelStates {
     /** Planned peers, with whether each is up. */
     private final Map<String, Boolean> up = new ConcurrentHashMap<>();
 
-    private final Map<String, LogEntry> said = new HashMap<>();
+    private final Map<String, LogEntry> entries = new HashMap<>();
     /** Connections that were missing at the last check. While a child SA moves to a rekeyed IKE SA, neither has it. */
     private final Set<String> missed = new HashSet<>();
 
@@ -37,11 +37,11 @@ final class TunnelStates {
         return Map.copyOf(up);
     }
 
-    void onCharon(boolean there, String why) {
-        if (answers != there) {
-            answers = there;
-            listener.accept(new TunnelEvent.CharonState(there, why));
-            if (!there) {
+    void onCharon(boolean isReachable, String why) {
+        if (answers != isReachable) {
+            answers = isReachable;
+            listener.accept(new TunnelEvent.CharonState(isReachable, why));
+            if (!isReachable) {
                 up.keySet().forEach(peer -> down(peer, null));
             }
         }
@@ -50,7 +50,7 @@ final class TunnelStates {
     /** Returns the connections for which an attempt failed recently. A tunnel that its peer closed has not failed. */
     Set<String> failed(long nowNs) {
         Set<String> failed = new HashSet<>();
-        said.forEach((name, last) -> {
+        entries.forEach((name, last) -> {
             if (isRecent(last, nowNs) && last.cause != TunnelFailureCause.PEER_CLOSED) {
                 failed.add(name);
             }
@@ -63,7 +63,7 @@ final class TunnelStates {
         if (name.equals("log")) {
             TunnelFailureCause cause = TunnelFailureCause.of(message.text("msg", ""));
             if (cause != null) {
-                said.put(message.text("ikesa-name", ""), new LogEntry(cause, nowNs));
+                entries.put(message.text("ikesa-name", ""), new LogEntry(cause, nowNs));
             }
             return cause != null;
         }
@@ -84,30 +84,30 @@ final class TunnelStates {
         return name.endsWith("-updown");
     }
 
-    void onFound(Map<String, TunnelConnection> wanted, List<IkeSa> sas, long nowNs) {
-        up.keySet().removeIf(peer -> !wanted.containsKey(TunnelConnection.PREFIX + peer));
-        wanted.values().forEach(connection -> up.putIfAbsent(connection.peer().name(), false));
-        said.keySet().removeIf(name -> !wanted.containsKey(name));
-        missed.removeIf(name -> !wanted.containsKey(name));
-        for (TunnelConnection connection : wanted.values()) {
+    void onFound(Map<String, TunnelConnection> desired, List<IkeSa> sas, long nowNs) {
+        up.keySet().removeIf(peer -> !desired.containsKey(TunnelConnection.PREFIX + peer));
+        desired.values().forEach(connection -> up.putIfAbsent(connection.peer().name(), false));
+        entries.keySet().removeIf(name -> !desired.containsKey(name));
+        missed.removeIf(name -> !desired.containsKey(name));
+        for (TunnelConnection connection : desired.values()) {
             String name = connection.name();
             if (sas.stream().anyMatch(sa -> sa.name().equals(name) && sa.isUp())) {
                 missed.remove(name);
                 up(connection.peer().name());
             } else if (!missed.add(name)) {
-                LogEntry last = said.get(name);
+                LogEntry last = entries.get(name);
                 down(connection.peer().name(), last != null && isRecent(last, nowNs) ? last.cause : null);
             }
         }
     }
 
-    private static boolean isRecent(LogEntry said, long nowNs) {
-        return nowNs - said.atNs < RELEVANT_NS;
+    private static boolean isRecent(LogEntry entry, long nowNs) {
+        return nowNs - entry.atNs < RELEVANT_NS;
     }
 
     private void up(String peer) {
         if (Boolean.FALSE.equals(up.put(peer, true))) {
-            said.remove(TunnelConnection.PREFIX + peer);
+            entries.remove(TunnelConnection.PREFIX + peer);
             listener.accept(new TunnelEvent.Up(peer));
         }
     }

@@ -31,13 +31,13 @@ import org.jspecify.annotations.Nullable;
  * @param loaded connections of ours, by name
  * @param sas of ours, including those of connections that are no longer loaded
  * @param certificates that charon has, by their dNSName
- * @param said what its log reported about each connection while we listened
+ * @param causes what its log reported about each connection while we listened
  */
 public record TunnelView(
         Map<String, Loaded> loaded,
         List<IkeSa> sas,
         Map<String, DerCertificate> certificates,
-        Map<String, TunnelFailureCause> said) {
+        Map<String, TunnelFailureCause> causes) {
     private static final Duration LIMIT = Duration.ofSeconds(5);
 
     /** A connection as charon reports it: names and addresses of both ends. */
@@ -52,7 +52,7 @@ public record TunnelView(
         loaded = Map.copyOf(loaded);
         sas = List.copyOf(sas);
         certificates = Map.copyOf(certificates);
-        said = Map.copyOf(said);
+        causes = Map.copyOf(causes);
     }
 
     /**
@@ -64,11 +64,11 @@ public record TunnelView(
     public static TunnelView read(Path socket, Duration listen) throws IpsecException {
         MultiThreadIoEventLoopGroup threads = new MultiThreadIoEventLoopGroup(
                 1, new DefaultThreadFactory("tunnel-view", true), NioIoHandler.newFactory());
-        StateReader eyes = new StateReader();
+        StateReader reader = new StateReader();
         try (ViciClient client =
-                new ViciClient(threads.next(), socket, listen.isZero() ? Set.of() : Set.of("log"), eyes)) {
+                new ViciClient(threads.next(), socket, listen.isZero() ? Set.of() : Set.of("log"), reader)) {
             client.start();
-            await("charon at " + socket, eyes.connected);
+            await("charon at " + socket, reader.connected);
             TimeUnit.NANOSECONDS.sleep(listen.toNanos());
             CompletableFuture<ViciReply> conns = client.call("list-conns", ViciMessage.empty(), LIMIT);
             CompletableFuture<ViciReply> sas = client.call("list-sas", ViciMessage.empty(), LIMIT);
@@ -80,7 +80,7 @@ public record TunnelView(
                             .filter(sa -> sa.name().startsWith(TunnelConnection.PREFIX))
                             .toList(),
                     certificates(await("list-certs", certs).stream()),
-                    eyes.said);
+                    reader.causes);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new Disconnected("charon at " + socket, "an interrupted caller");
@@ -99,7 +99,7 @@ public record TunnelView(
                 connection != null,
                 connection == null ? null : certificates.get(connection.self()),
                 of(name),
-                said.get(name),
+                causes.get(name),
                 now));
     }
 
@@ -167,7 +167,7 @@ public record TunnelView(
 
     private static final class StateReader implements ViciClient.Listener {
         private final CompletableFuture<Boolean> connected = new CompletableFuture<>();
-        private final Map<String, TunnelFailureCause> said = new ConcurrentHashMap<>();
+        private final Map<String, TunnelFailureCause> causes = new ConcurrentHashMap<>();
 
         @Override
         public void onConnected() {
@@ -178,7 +178,7 @@ public record TunnelView(
         public void onEvent(String name, ViciMessage message) {
             TunnelFailureCause cause = TunnelFailureCause.of(message.text("msg", ""));
             if (cause != null) {
-                said.put(message.text("ikesa-name", ""), cause);
+                causes.put(message.text("ikesa-name", ""), cause);
             }
         }
 

@@ -46,9 +46,9 @@ public final class Tunnels implements AutoCloseable {
      * the plan stays, and is retried.
      */
     public CompletableFuture<Void> replace(TunnelPlan plan) {
-        CompletableFuture<Void> told = new CompletableFuture<>();
-        loop.execute(() -> convergence.replace(plan, told));
-        return told;
+        CompletableFuture<Void> reply = new CompletableFuture<>();
+        loop.execute(() -> convergence.replace(plan, reply));
+        return reply;
     }
 
     /** Returns whether each tunnel is up, by its peer's name, as last reported. */

@@ -128,11 +128,11 @@ public final class CharonHost implements AutoCloseable {
         Process process = builder.redirectErrorStream(true).start();
         process.getOutputStream().close();
         try (InputStream out = process.getInputStream()) {
-            String said = new String(out.readAllBytes(), StandardCharsets.UTF_8);
+            String output = new String(out.readAllBytes(), StandardCharsets.UTF_8);
             if (!process.waitFor(LIMIT_S, TimeUnit.SECONDS) || process.exitValue() != 0) {
-                throw new IOException(String.join(" ", builder.command()) + ": " + said);
+                throw new IOException(String.join(" ", builder.command()) + ": " + output);
             }
-            return said;
+            return output;
         } catch (InterruptedException e) {
             throw new IOException(e);
         }

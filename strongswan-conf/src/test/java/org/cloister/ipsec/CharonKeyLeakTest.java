@@ -55,8 +55,8 @@ class CharonKeyLeakTest {
                         what)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        try (BufferedReader said = process.inputReader()) {
-            assertThat(said.readLine()).isEqualTo("loaded");
+        try (BufferedReader output = process.inputReader()) {
+            assertThat(output.readLine()).isEqualTo("loaded");
             return hits(process.pid(), key);
         } finally {
             process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);

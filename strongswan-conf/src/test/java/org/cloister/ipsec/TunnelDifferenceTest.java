@@ -46,9 +46,9 @@ class TunnelDifferenceTest {
         return new IkeSa(NAME, id, state, true, 5, children);
     }
 
-    private static TunnelDifference of(Map<String, TunnelConnection> wanted, Set<Long> stale, IkeSa... sas) {
+    private static TunnelDifference of(Map<String, TunnelConnection> desired, Set<Long> stale, IkeSa... sas) {
         return TunnelDifference.of(
-                wanted, new TunnelDifference.ObservedTunnels(wanted, Set.of(NAME), List.of(sas), stale, Set.of()));
+                desired, new TunnelDifference.ObservedTunnels(desired, Set.of(NAME), List.of(sas), stale, Set.of()));
     }
 
     @Test
@@ -119,9 +119,9 @@ class TunnelDifferenceTest {
                 lower.esp(),
                 lower.lifetimes(),
                 lower.by());
-        Map<String, TunnelConnection> wanted = Map.of(NAME, swapped);
+        Map<String, TunnelConnection> desired = Map.of(NAME, swapped);
         TunnelDifference settled = TunnelDifference.of(
-                wanted, new TunnelDifference.ObservedTunnels(wanted, Set.of(NAME), List.of(two), Set.of(), Set.of()));
+                desired, new TunnelDifference.ObservedTunnels(desired, Set.of(NAME), List.of(two), Set.of(), Set.of()));
         assertThat(settled.terminate()).containsExactly(1L);
     }
 

@@ -36,11 +36,11 @@ class TunnelExplanationTest {
             @Nullable String charon,
             @Nullable String guard,
             boolean loaded,
-            @Nullable TunnelFailureCause said,
+            @Nullable TunnelFailureCause cause,
             Instant now,
             IkeSa... sas) {
         TunnelExplanation explanation = TunnelExplanation.of(
-                new TunnelExplanation.Facts(NAME, charon, guard, loaded, certificate, List.of(sas), said, now));
+                new TunnelExplanation.Facts(NAME, charon, guard, loaded, certificate, List.of(sas), cause, now));
         assertThat(explanation.up()).isEqualTo(List.of(sas).contains(UP) && charon == null);
         assertThat(explanation.remedy().isEmpty()).isEqualTo(explanation.why().equals("up"));
         return explanation.why();

@@ -60,8 +60,8 @@ class TunnelRefusalTest {
 
     private void refused(TunnelPlan plan, TunnelFailureCause here, TunnelFailureCause there) throws Exception {
         worker.applyPlan(plan);
-        until("a refusal here", () -> said(worker, here));
-        until("its reason there", () -> said(controller, there));
+        until("a refusal here", () -> hasLogged(worker, here));
+        until("its reason there", () -> hasLogged(controller, there));
         TimeUnit.MILLISECONDS.sleep(1_000);
         assertThat(worker.tunnels().states()).containsEntry("c", false);
         assertThat(controller.tunnels().states()).containsEntry("w1", false);
@@ -75,7 +75,7 @@ class TunnelRefusalTest {
                 .isFalse();
     }
 
-    private static boolean said(TunnelTestPeer end, TunnelFailureCause cause) {
+    private static boolean hasLogged(TunnelTestPeer end, TunnelFailureCause cause) {
         try {
             return end.host.log().lines().anyMatch(line -> TunnelFailureCause.of(line) == cause);
         } catch (IOException e) {
@@ -154,7 +154,7 @@ class TunnelRefusalTest {
         TunnelCredential wrong =
                 new TunnelCredential(right.certificate(), ca.issue(WORKER).key());
         worker.applyPlan(plan(WORKER, SECOND, wrong, ca));
-        until("a refusal", () -> said(worker, TunnelFailureCause.NO_OWN_KEY));
+        until("a refusal", () -> hasLogged(worker, TunnelFailureCause.NO_OWN_KEY));
         assertThat(worker.tunnels().states()).containsEntry("c", false);
     }
 
@@ -190,7 +190,7 @@ class TunnelRefusalTest {
         assertThat(System.nanoTime() - from).isLessThan(TimeUnit.SECONDS.toNanos(5));
         // Even for a peer that is wanted again by mistake the list holds.
         controller.applyPlan(before.revoking(Set.of(), List.of(list)));
-        until("the reason", () -> said(controller, TunnelFailureCause.REVOKED));
+        until("the reason", () -> hasLogged(controller, TunnelFailureCause.REVOKED));
         assertThat(worker.tunnels().states()).containsEntry("c", false);
     }
 }

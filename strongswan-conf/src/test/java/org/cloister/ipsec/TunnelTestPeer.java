@@ -42,16 +42,16 @@ final class TunnelTestPeer implements AutoCloseable {
 
     <E extends TunnelEvent> E await(Class<E> type, long seconds) throws Exception {
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
-        StringBuilder heard = new StringBuilder();
+        StringBuilder received = new StringBuilder();
         while (true) {
             TunnelEvent event = events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS);
             assertThat(event)
-                    .as("want %s in %s s, heard %s; log: %s", type.getSimpleName(), seconds, heard, tail())
+                    .as("want %s in %s s, heard %s; log: %s", type.getSimpleName(), seconds, received, tail())
                     .isNotNull();
             if (type.isInstance(event)) {
                 return type.cast(event);
             }
-            heard.append(event).append(' ');
+            received.append(event).append(' ');
         }
     }
 

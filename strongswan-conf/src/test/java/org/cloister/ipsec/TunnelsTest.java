@@ -215,8 +215,8 @@ class TunnelsTest {
             until(
                     "another connection, alone",
                     () -> ids(each).size() == 1 && !ids(each).equals(before));
-            String said = new String(pings.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-            assertThat(lost(said)).as(said).isLessThanOrEqualTo(2);
+            String output = new String(pings.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(lost(output)).as(output).isLessThanOrEqualTo(2);
             until("the former key's end", () -> keys(each) == 1);
         }
         assertThat(worker.events).noneMatch(TunnelEvent.Down.class::isInstance);
@@ -299,9 +299,9 @@ class TunnelsTest {
         }
     }
 
-    private static int lost(String said) {
+    private static int lost(String output) {
         Matcher numbers =
-                Pattern.compile("(\\d+) packets transmitted, (\\d+) received").matcher(said);
+                Pattern.compile("(\\d+) packets transmitted, (\\d+) received").matcher(output);
         assertThat(numbers.find()).isTrue();
         return Integer.parseInt(numbers.group(1)) - Integer.parseInt(numbers.group(2));
     }

@@ -72,7 +72,7 @@ public final class RenewalForwarder {
             CertificateName from, ByteString request, EventExecutor timer, Consumer<RenewalResult> answer) {
         Optional<RelayLink> link = desk.filter(each -> each.connection().isActive());
         if (link.isEmpty()) {
-            answer.accept(RenewalResult.refused(RenewalResult.NO_DESK));
+            answer.accept(RenewalResult.refused(RenewalResult.NO_AUTHORITY));
             return;
         }
         if (asked.size() >= ProtocolLimits.RENEWALS) {

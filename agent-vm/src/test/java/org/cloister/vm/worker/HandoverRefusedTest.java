@@ -48,7 +48,7 @@ class HandoverRefusedTest extends WorkerSessionHarness {
                 chain.stream().map(ByteString::copyFrom).toList(),
                 given.mungeKey(),
                 time,
-                given.station(),
+                given.network(),
                 controller,
                 given.job(),
                 given.accounts(),

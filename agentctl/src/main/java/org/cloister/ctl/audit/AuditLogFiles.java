@@ -19,12 +19,12 @@ final class AuditLogFiles {
             arity = "1..*",
             description = "The folder of an audit log, or segments of it, in any order.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
-    private List<Path> given;
+    private List<Path> files;
 
     /** Returns the segments, sorted by name within a folder. */
     List<Path> segments() throws IOException {
         List<Path> segments = new ArrayList<>();
-        for (Path each : given) {
+        for (Path each : files) {
             if (Files.isDirectory(each)) {
                 List<Path> inside = inside(each, AuditSegmentHeader.FILE);
                 if (inside.isEmpty()) {
@@ -42,7 +42,7 @@ final class AuditLogFiles {
     /** Returns the certificates beside the segments that the log's writer names as its signers. */
     List<Path> signers() throws IOException {
         List<Path> signers = new ArrayList<>();
-        for (Path each : given) {
+        for (Path each : files) {
             if (Files.isDirectory(each)) {
                 signers.addAll(inside(each, SIGNER));
             }

@@ -35,7 +35,7 @@ public final class CertificateRenewal implements AutoCloseable {
     /** Age at which a new list is signed: three more attempts may fail before the newest list expires. */
     static final Duration LIST_AGE = Duration.ofHours(6);
 
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration POLL_PERIOD = Duration.ofSeconds(1);
     /** Interval between two comparisons of the newest list with all revocations. */
     private static final Duration COMPARE = Duration.ofSeconds(30);
 
@@ -43,11 +43,11 @@ public final class CertificateRenewal implements AutoCloseable {
     /** Minimum interval between two lists that a relay accepts. */
     private static final Duration DELIVER_NEXT = ProtocolLimits.RENEWAL_PAUSE.plusSeconds(1);
 
-    private final Signer office;
+    private final Signer signer;
     private final InstantSource clock;
     private final Consumer<String> journal;
     private final ScheduledExecutorService worker = Executors.newSingleThreadScheduledExecutor();
-    private final AtomicInteger waiting = new AtomicInteger();
+    private final AtomicInteger pending = new AtomicInteger();
     private final List<RelaySession> counters = new CopyOnWriteArrayList<>();
     /** Time when the newest list contained all revocations; used by the worker only. */
     private Instant compared = Instant.EPOCH;
@@ -78,11 +78,12 @@ public final class CertificateRenewal implements AutoCloseable {
     }
 
     /** @param journal receives lines for the administrator, on any thread */
-    public CertificateRenewal(Signer office, InstantSource clock, Consumer<String> journal) {
-        this.office = office;
+    public CertificateRenewal(Signer signer, InstantSource clock, Consumer<String> journal) {
+        this.signer = signer;
         this.clock = clock;
         this.journal = journal;
-        worker.scheduleWithFixedDelay(this::look, LOOK.toMillis(), LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        worker.scheduleWithFixedDelay(
+                this::poll, POLL_PERIOD.toMillis(), POLL_PERIOD.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Returns the listener for the link to one relay. */
@@ -98,10 +99,10 @@ public final class CertificateRenewal implements AutoCloseable {
         worker.shutdown();
     }
 
-    private void look() {
+    private void poll() {
         Instant now = clock.instant();
         try {
-            Optional<RevocationList> kept = office.newestList();
+            Optional<RevocationList> kept = signer.newestList();
             Optional<RevocationList> newest = isDue(kept, now) ? sign(now).or(() -> kept) : kept;
             for (RelaySession counter : counters) {
                 newest.ifPresent(list -> counter.deliver(list, now));
@@ -119,7 +120,7 @@ public final class CertificateRenewal implements AutoCloseable {
             return false;
         }
         try {
-            if (office.hasUnlistedRevocations(now)) {
+            if (signer.hasUnlistedRevocations(now)) {
                 return true;
             }
         } catch (IOException | RuntimeException e) {
@@ -133,7 +134,7 @@ public final class CertificateRenewal implements AutoCloseable {
     /** Signs a list; returns empty if that failed, and the next pass then compares again. */
     private Optional<RevocationList> sign(Instant now) {
         try {
-            RevocationList list = office.signList(now);
+            RevocationList list = signer.signList(now);
             journal.accept("list " + list.number() + " signed, holds until " + list.nextUpdate());
             return Optional.of(list);
         } catch (IOException | RuntimeException e) {
@@ -148,17 +149,17 @@ public final class CertificateRenewal implements AutoCloseable {
         journal.accept("error: revocation list: " + e.getMessage());
     }
 
-    private RenewalResult answer(RelayMessage.RenewalRequested asked) {
+    private RenewalResult answer(RelayMessage.RenewalRequested renewal) {
         Instant now = clock.instant();
         try {
-            EnrolmentRequest request = EnrolmentRequest.parse(asked.request().toByteArray());
-            if (!request.request().name().equals(asked.from())) {
-                journal.accept("refused (name): " + asked.from() + " asks for "
+            EnrolmentRequest request = EnrolmentRequest.parse(renewal.request().toByteArray());
+            if (!request.request().name().equals(renewal.from())) {
+                journal.accept("refused (name): " + renewal.from() + " asks for "
                         + request.request().name());
                 return RenewalResult.refused(IdentityClause.NAME);
             }
-            byte[] certificate = office.certify(request, now);
-            journal.accept("renewed: " + asked.from());
+            byte[] certificate = signer.certify(request, now);
+            journal.accept("renewed: " + renewal.from());
             return RenewalResult.granted(certificate);
         } catch (IdentityRefusedException e) {
             journal.accept((e.clause() == IdentityClause.COPIED ? "ALARM: " : "") + e.getMessage());
@@ -167,11 +168,11 @@ public final class CertificateRenewal implements AutoCloseable {
             }
             return RenewalResult.refused(e.clause());
         } catch (MalformedException e) {
-            journal.accept("refused (malformed): " + asked.from() + ": " + e.getMessage());
+            journal.accept("refused (malformed): " + renewal.from() + ": " + e.getMessage());
             return RenewalResult.refused(RenewalResult.MALFORMED);
         } catch (IOException | RuntimeException e) {
             // A token that was removed fails with an unchecked exception.
-            journal.accept("error: renewal of " + asked.from() + ": " + e.getMessage());
+            journal.accept("error: renewal of " + renewal.from() + ": " + e.getMessage());
             return RenewalResult.refused(RenewalResult.FAILED);
         }
     }
@@ -181,17 +182,17 @@ public final class CertificateRenewal implements AutoCloseable {
      *
      * @param to receives the result on the worker's thread, or at once if too many requests wait
      */
-    void renew(RelayMessage.RenewalRequested asked, Consumer<RenewalResult> to) {
-        if (waiting.incrementAndGet() > ProtocolLimits.RENEWALS) {
-            waiting.decrementAndGet();
+    void renew(RelayMessage.RenewalRequested renewal, Consumer<RenewalResult> to) {
+        if (pending.incrementAndGet() > ProtocolLimits.RENEWALS) {
+            pending.decrementAndGet();
             to.accept(RenewalResult.refused(RenewalResult.LIMIT));
             return;
         }
         worker.execute(() -> {
             try {
-                to.accept(answer(asked));
+                to.accept(answer(renewal));
             } finally {
-                waiting.decrementAndGet();
+                pending.decrementAndGet();
             }
         });
     }
@@ -200,7 +201,7 @@ public final class CertificateRenewal implements AutoCloseable {
     private final class RelaySession implements AgentLinkListener {
         private final String relay;
         private volatile Optional<AgentAttachStream> attachment = Optional.empty();
-        private volatile Optional<RevocationList> taken = Optional.empty();
+        private volatile Optional<RevocationList> latest = Optional.empty();
         private Instant delivered = Instant.EPOCH;
         private volatile Optional<RevocationList> sent = Optional.empty();
         private boolean setBack;
@@ -211,7 +212,7 @@ public final class CertificateRenewal implements AutoCloseable {
 
         @Override
         public void onAttached(AgentAttachStream fresh) {
-            taken = Optional.empty();
+            latest = Optional.empty();
             sent = Optional.empty();
             attachment = Optional.of(fresh);
             journal.accept("attached to " + relay);
@@ -230,9 +231,9 @@ public final class CertificateRenewal implements AutoCloseable {
 
         @Override
         public boolean onRevocationList(byte[] signed) {
-            Optional<RevocationList> ours = office.readList(signed);
+            Optional<RevocationList> ours = signer.readList(signed);
             if (ours.isPresent()) {
-                taken = ours;
+                latest = ours;
                 journal.accept(relay + " has list " + ours.get().number());
             }
             return ours.isPresent();
@@ -241,10 +242,10 @@ public final class CertificateRenewal implements AutoCloseable {
         /** Delivers the newest list if the relay lacks it; runs on the worker's thread. */
         void deliver(RevocationList newest, Instant now) {
             int order =
-                    taken.map(list -> list.number().compareTo(newest.number())).orElse(-1);
+                    latest.map(list -> list.number().compareTo(newest.number())).orElse(-1);
             if (order > 0 && !setBack) {
                 journal.accept(
-                        "ALARM: " + relay + " has list " + taken.orElseThrow().number()
+                        "ALARM: " + relay + " has list " + latest.orElseThrow().number()
                                 + " of this CA, whose newest here is " + newest.number()
                                 + ": this folder was set back, and what it has forgotten is not revoked any more");
             }

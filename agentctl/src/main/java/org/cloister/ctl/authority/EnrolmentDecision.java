@@ -103,8 +103,8 @@ public sealed interface EnrolmentDecision {
                         .dividedBy(2));
     }
 
-    private static Refuse refuse(IdentityClause clause, CertificateName name, String wanted, String had) {
+    private static Refuse refuse(IdentityClause clause, CertificateName name, String expected, String actual) {
         return new Refuse(new IdentityRefusedException(
-                clause, "enrolment of " + name, wanted, had, "have the site's administrator make a token for it"));
+                clause, "enrolment of " + name, expected, actual, "have the site's administrator make a token for it"));
     }
 }

@@ -57,7 +57,7 @@ final class BridgeTraceCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         String name = bridge.config().bridge();
-        ProgramResult ran = parent.root()
+        ProgramResult result = parent.root()
                 .machine()
                 .run(
                         "env",
@@ -68,10 +68,10 @@ final class BridgeTraceCommand implements Callable<Integer> {
                         name,
                         frame)
                 .orElseThrow(() -> new IOException("ovs-appctl: not on this machine; install openvswitch-switch"));
-        if (!ran.requirePermitted().succeeded()) {
-            throw new IOException("ofproto/trace of " + frame + ": " + ran.firstErrorLine());
+        if (!result.requirePermitted().succeeded()) {
+            throw new IOException("ofproto/trace of " + frame + ": " + result.firstErrorLine());
         }
-        output.print(new Steps(FrameTrace.of(ran.out())));
+        output.print(new Steps(FrameTrace.of(result.out())));
         return ExitCode.OK.code();
     }
 }

@@ -62,9 +62,9 @@ public final class CircuitOptions {
 
     /** Returns the same options as words of a command line that is valid in any working directory. */
     public List<String> toArguments() {
-        List<String> words = link.toArguments();
-        words.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
-        return words;
+        List<String> arguments = link.toArguments();
+        arguments.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
+        return arguments;
     }
 
     /** Opens a circuit for this person, who has the role, and runs the conversation on it. */
@@ -72,13 +72,13 @@ public final class CircuitOptions {
     public void open(CertificateName to, CertificateRole role, Circuit.Application application, CircuitSession use)
             throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
-        TrustStore beliefs = link.trustStore(owners);
+        TrustStore trustStore = link.trustStore(owners);
         TlsCredential own = read(owners, role);
-        CircuitTerms terms = new CircuitTerms(named(beliefs, own, role), to, hash(owners));
-        try (RelayLinkOptions.AttachedLink attached = link.attach(owners, beliefs);
-                OpenCircuits open = new OpenCircuits(beliefs, attached.loop(), ended -> {})) {
+        CircuitTerms terms = new CircuitTerms(named(trustStore, own, role), to, hash(owners));
+        try (RelayLinkOptions.AttachedLink attached = link.attach(owners, trustStore);
+                OpenCircuits open = new OpenCircuits(trustStore, attached.loop(), ended -> {})) {
             Circuit circuit = get(Circuit.open(
-                    attached.link(), terms, own, CertifiedPeerVerifier.forCircuitEnds(beliefs), application));
+                    attached.link(), terms, own, CertifiedPeerVerifier.forCircuitEnds(trustStore), application));
             open.add(circuit);
             use.run(circuit);
         }
@@ -113,10 +113,11 @@ public final class CircuitOptions {
         }
     }
 
-    private static CertificateName named(TrustStore beliefs, TlsCredential own, CertificateRole role)
+    private static CertificateName named(TrustStore trustStore, TlsCredential own, CertificateRole role)
             throws IOException {
         try {
-            return beliefs.verifyUnlisted(CertificateChain.of(own.chain()), Set.of(CertificateRole.values()))
+            return trustStore
+                    .verifyUnlisted(CertificateChain.of(own.chain()), Set.of(CertificateRole.values()))
                     .name();
         } catch (IdentityRefusedException e) {
             throw new IOException(role + ".pem: " + e.getMessage() + "; agentctl project login", e);

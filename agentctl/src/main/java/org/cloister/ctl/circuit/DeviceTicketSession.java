@@ -16,7 +16,7 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     private static final long ANSWER_S = 20;
 
     private final RelayLinkOptions.AttachedLink attached;
-    private final BlockingQueue<Optional<RelayTicketMessage>> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Optional<RelayTicketMessage>> messages = new LinkedBlockingQueue<>();
     private volatile @Nullable TicketStream stream;
     private volatile String why = "";
 
@@ -55,7 +55,7 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
 
     /** Returns the next message. */
     public RelayTicketMessage receive() throws IOException, InterruptedException {
-        Optional<RelayTicketMessage> next = heard.poll(ANSWER_S, TimeUnit.SECONDS);
+        Optional<RelayTicketMessage> next = messages.poll(ANSWER_S, TimeUnit.SECONDS);
         if (next == null) {
             throw new IOException("relay: want an answer within " + ANSWER_S + " s, have none");
         }
@@ -84,13 +84,13 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     @Override
     public void onMessage(TicketStream on, RelayTicketMessage message) {
         stream = on;
-        heard.add(Optional.of(message));
+        messages.add(Optional.of(message));
     }
 
     @Override
     public void onClosed(String reason) {
         why = reason;
-        heard.add(Optional.empty());
+        messages.add(Optional.empty());
     }
 
     @Override

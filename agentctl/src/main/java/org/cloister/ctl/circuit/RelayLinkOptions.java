@@ -92,16 +92,16 @@ public final class RelayLinkOptions {
 
     /** Returns the same options as words of a command line that is valid in any working directory. */
     public List<String> toArguments() {
-        List<String> words = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+        List<String> arguments = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
         if (relayName != null) {
-            words.addAll(List.of("--relay-name", relayName));
+            arguments.addAll(List.of("--relay-name", relayName));
         }
-        words.addAll(List.of("--site", site.toAbsolutePath().toString()));
-        project.addArguments(words);
+        arguments.addAll(List.of("--site", site.toAbsolutePath().toString()));
+        project.addArguments(arguments);
         if (login != null) {
-            words.addAll(List.of("--login", login.toAbsolutePath().toString()));
+            arguments.addAll(List.of("--login", login.toAbsolutePath().toString()));
         }
-        return words;
+        return arguments;
     }
 
     /** Returns a trust store without revocation lists: the relay sends them. */
@@ -118,14 +118,15 @@ public final class RelayLinkOptions {
                 : new LoginFolder(login);
     }
 
-    public AttachedLink attach(ProjectHistory owners, TrustStore beliefs) throws IOException, InterruptedException {
+    public AttachedLink attach(ProjectHistory owners, TrustStore trustStore) throws IOException, InterruptedException {
         TlsCredential device = login(owners).read(CertificateRole.DEVICE);
-        AgentLink.Settings terms = new AgentLink.Settings(List.of(relay), () -> device, relay(), beliefs, "agentctl");
+        AgentLink.Settings terms =
+                new AgentLink.Settings(List.of(relay), () -> device, relay(), trustStore, "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        AttachmentWaiter arrival = new AttachmentWaiter();
-        AgentLink agent = new AgentLink(loops, terms, arrival, new SecureRandom());
+        AttachmentWaiter waiter = new AttachmentWaiter();
+        AgentLink agent = new AgentLink(loops, terms, waiter, new SecureRandom());
         try {
-            AgentAttachStream attachment = arrival.await();
+            AgentAttachStream attachment = waiter.await();
             attachment
                     .link()
                     .peer()

@@ -32,7 +32,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
     /** Number of pieces; used on the event loop. */
     private int unwritten;
 
-    private final CompletableFuture<Void> heardAll = new CompletableFuture<>();
+    private final CompletableFuture<Void> allReceived = new CompletableFuture<>();
 
     public StandardStreams(InputStream in, OutputStream out) {
         this.in = in;
@@ -52,7 +52,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
      */
     public void awaitEnd() throws IOException, InterruptedException {
         try {
-            heardAll.get();
+            allReceived.get();
         } catch (ExecutionException e) {
             if (e.getCause() instanceof IOException io) {
                 throw io;
@@ -76,7 +76,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
             }
             circuit.shutdownOutput();
         } catch (IOException e) {
-            heardAll.completeExceptionally(new IOException("standard input: " + e.getMessage(), e));
+            allReceived.completeExceptionally(new IOException("standard input: " + e.getMessage(), e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -98,7 +98,7 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
                     ctx.channel().config().setAutoRead(unwritten == 0);
                 });
             } catch (IOException e) {
-                heardAll.completeExceptionally(new IOException("standard output: " + e.getMessage(), e));
+                allReceived.completeExceptionally(new IOException("standard output: " + e.getMessage(), e));
             }
         });
     }
@@ -106,19 +106,19 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE) {
-            writer.execute(() -> heardAll.complete(null));
+            writer.execute(() -> allReceived.complete(null));
         }
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-        writer.execute(() -> heardAll.completeExceptionally(cause));
+        writer.execute(() -> allReceived.completeExceptionally(cause));
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
         writer.execute(
-                () -> heardAll.completeExceptionally(new IOException("circuit: it ended before both sides did")));
+                () -> allReceived.completeExceptionally(new IOException("circuit: it ended before both sides did")));
     }
 
     private static Thread daemon(Runnable work) {

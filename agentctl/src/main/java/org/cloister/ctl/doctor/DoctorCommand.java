@@ -109,15 +109,17 @@ public final class DoctorCommand implements Callable<Integer> {
     }
 
     private RelaySlurmSettings slurm() {
-        JsonNode said = role == MachineRole.RELAY && accounts.isEmpty() ? askRelay() : MissingNode.getInstance();
-        said.path("projects")
+        JsonNode status = role == MachineRole.RELAY && accounts.isEmpty() ? queryRelay() : MissingNode.getInstance();
+        status.path("projects")
                 .forEach(project -> accounts.add(project.path("account").asText()));
         try {
             return new RelaySlurmSettings(
-                    user == null ? said.path("user").asText(RelaySlurmSettings.DEFAULT_USER) : user,
-                    partition == null ? said.path("partition").asText(RelaySlurmSettings.DEFAULT_PARTITION) : partition,
+                    user == null ? status.path("user").asText(RelaySlurmSettings.DEFAULT_USER) : user,
+                    partition == null
+                            ? status.path("partition").asText(RelaySlurmSettings.DEFAULT_PARTITION)
+                            : partition,
                     Optional.ofNullable(
-                            controllers == null ? said.path("controllers").textValue() : controllers),
+                            controllers == null ? status.path("controllers").textValue() : controllers),
                     List.copyOf(accounts));
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
@@ -128,7 +130,7 @@ public final class DoctorCommand implements Callable<Integer> {
      * Returns what the relay reports of its projects; nothing while the relay does not run, and the check of accounts
      * then reports that none was given.
      */
-    private JsonNode askRelay() {
+    private JsonNode queryRelay() {
         try {
             return socket.ask("/projects");
         } catch (IOException e) {

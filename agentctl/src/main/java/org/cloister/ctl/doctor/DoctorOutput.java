@@ -14,8 +14,8 @@ record DoctorOutput(PreflightReport examination) implements CommandOutput {
     public TextTable table() {
         TextTable table = new TextTable();
         for (PreflightFinding finding : examination.findings()) {
-            String mend = finding.remedy().map(text -> "; mend: " + text).orElse("");
-            table.row(finding.severity().toString(), finding.check(), finding.text() + mend);
+            String remedy = finding.remedy().map(text -> "; mend: " + text).orElse("");
+            table.row(finding.severity().toString(), finding.check(), finding.text() + remedy);
         }
         return table;
     }
@@ -32,7 +32,7 @@ record DoctorOutput(PreflightReport examination) implements CommandOutput {
                     .put("check", finding.check())
                     .put("level", finding.severity().toString())
                     .put("text", finding.text());
-            finding.remedy().ifPresent(mend -> node.put("mend", mend));
+            finding.remedy().ifPresent(remedy -> node.put("mend", remedy));
         }
         return document;
     }

@@ -79,9 +79,9 @@ public final class ProjectDriveKeyCommand implements Callable<Integer> {
             } else {
                 write(vault, key, file);
             }
-            VerificationKey shown = SealingKeyEncoding.toVerificationKey(key.publicKey());
-            AtomicFile.create(out, Pem.write(Pem.PUBLIC_KEY, shown.encoded()));
-            output.print(new KeyValueOutput().with("key", shown).with("public", out));
+            VerificationKey verification = SealingKeyEncoding.toVerificationKey(key.publicKey());
+            AtomicFile.create(out, Pem.write(Pem.PUBLIC_KEY, verification.encoded()));
+            output.print(new KeyValueOutput().with("key", verification).with("public", out));
         }
         return ExitCode.OK.code();
     }

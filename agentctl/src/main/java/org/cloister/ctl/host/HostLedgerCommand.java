@@ -36,12 +36,12 @@ final class HostLedgerCommand implements Callable<Integer> {
                         "job " + entry.path("job").asText(),
                         entry.path("step").asText(),
                         "claimed " + entry.path("claimed").asText(),
-                        entry.has("end") ? end(entry.path("end")) : "goes on");
+                        entry.has("end") ? endText(entry.path("end")) : "goes on");
             }
             return table;
         }
 
-        private static String end(JsonNode end) {
+        private static String endText(JsonNode end) {
             String at = end.path("at").asText();
             return "ends: " + end.path("why").asText() + (at.isEmpty() ? "" : " at " + at) + ", "
                     + end.path("time").asText();

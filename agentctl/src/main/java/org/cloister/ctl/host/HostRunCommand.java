@@ -46,7 +46,7 @@ final class HostRunCommand implements Callable<Integer> {
             paramLabel = "SECONDS",
             defaultValue = "30",
             description = "How long to wait for agent-host before there is a VM; default: ${DEFAULT-VALUE}.")
-    private int patience;
+    private int timeoutS;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -96,7 +96,7 @@ final class HostRunCommand implements Callable<Integer> {
         }
         List<JsonNode> phases = new ArrayList<>();
         VmWaiter wait =
-                new VmWaiter(socket, ticket, Duration.ofSeconds(patience), phases::add, text -> print("warning", text));
+                new VmWaiter(socket, ticket, Duration.ofSeconds(timeoutS), phases::add, text -> print("warning", text));
         try (StopHook hook = StopHook.install(wait::stop)) {
             VmExit end = wait.await();
             output.print(new JobStepOutput(phases, end));

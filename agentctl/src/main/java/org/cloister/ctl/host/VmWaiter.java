@@ -18,24 +18,23 @@ final class VmWaiter {
 
     private final HostSocket socket;
     private final String ticket;
-    private final Duration patience;
+    private final Duration timeout;
     private final Consumer<JsonNode> phases;
     private final Consumer<String> warnings;
-    private boolean begun;
+    private boolean isStarted;
 
     // Guarded by this object's monitor.
     private boolean stopping;
     private @Nullable HostConnection current;
 
     /**
-     * @param patience time to wait for agent-host before there is a VM; afterwards only the job's limit applies
+     * @param timeout time to wait for agent-host before there is a VM; afterwards only the job's limit applies
      * @param phases receives each phase as it is reached
      */
-    VmWaiter(
-            HostSocket socket, String ticket, Duration patience, Consumer<JsonNode> phases, Consumer<String> warnings) {
+    VmWaiter(HostSocket socket, String ticket, Duration timeout, Consumer<JsonNode> phases, Consumer<String> warnings) {
         this.socket = socket;
         this.ticket = ticket;
-        this.patience = patience;
+        this.timeout = timeout;
         this.phases = phases;
         this.warnings = warnings;
     }
@@ -48,7 +47,7 @@ final class VmWaiter {
             String why;
             try (HostConnection connection = socket.open()) {
                 warned = false;
-                Optional<VmExit> end = hear(connection);
+                Optional<VmExit> end = receive(connection);
                 if (end.isPresent()) {
                     return end.get();
                 }
@@ -57,13 +56,13 @@ final class VmWaiter {
             } catch (IOException e) {
                 why = String.valueOf(e.getMessage());
             } finally {
-                left();
+                onClosed();
             }
-            if (!begun && (isStopping() || System.nanoTime() - lostNs >= patience.toNanos())) {
+            if (!isStarted && (isStopping() || System.nanoTime() - lostNs >= timeout.toNanos())) {
                 return VmExit.unavailable(why);
             }
             if (!warned) {
-                warnings.accept(why + (begun ? "; the VM goes on, and this waits" : "; this waits"));
+                warnings.accept(why + (isStarted ? "; the VM goes on, and this waits" : "; this waits"));
                 warned = true;
             }
             Thread.sleep(AGAIN_MS);
@@ -87,8 +86,8 @@ final class VmWaiter {
         }
     }
 
-    private Optional<VmExit> hear(HostConnection connection) throws IOException {
-        ObjectNode request = HostSocket.request("run").put("ticket", ticket).put("again", begun);
+    private Optional<VmExit> receive(HostConnection connection) throws IOException {
+        ObjectNode request = HostSocket.request("run").put("ticket", ticket).put("again", isStarted);
         connection.send(request);
         if (entered(connection)) {
             connection.send(HostSocket.request("stop"));
@@ -101,7 +100,7 @@ final class VmWaiter {
                 return Optional.of(VmExit.refused(line.get().path("refused")));
             }
             if (line.get().has("phase")) {
-                begun = true;
+                isStarted = true;
                 phases.accept(line.get().path("phase"));
             }
         }
@@ -118,7 +117,7 @@ final class VmWaiter {
         return stopping;
     }
 
-    private synchronized void left() {
+    private synchronized void onClosed() {
         current = null;
     }
 

@@ -30,19 +30,19 @@ public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
     }
 
     public static RunningImage of(InspectedMachine machine) throws UndeterminedException {
-        Map<String, String> wanted = wanted(machine.read("/proc/cmdline").orElse(""));
+        Map<String, String> requested = wanted(machine.read("/proc/cmdline").orElse(""));
         Set<String> mapped = mapped(machine);
-        if (wanted.isEmpty() && mapped.isEmpty()) {
+        if (requested.isEmpty() && mapped.isEmpty()) {
             throw new UndeterminedException(
                     "no " + WORD + " on the kernel's command line: this is no guest of ours", "run it in a guest");
         }
-        Set<String> names = new LinkedHashSet<>(wanted.keySet());
+        Set<String> names = new LinkedHashSet<>(requested.keySet());
         names.addAll(mapped);
         List<RunningLayer> layers = new ArrayList<>();
         for (String name : names) {
             layers.add(
                     mapped.contains(name)
-                            ? RunningLayer.of(machine, name, Optional.ofNullable(wanted.get(name)))
+                            ? RunningLayer.of(machine, name, Optional.ofNullable(requested.get(name)))
                             : RunningLayer.absent(name, "on the command line, and not mapped"));
         }
         return new RunningImage(layers);
@@ -54,15 +54,15 @@ public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
 
     /** Maps NAME to BLOCKS,HASH. A name that occurs twice is a contradiction and matches nothing. */
     private static Map<String, String> wanted(String commandLine) {
-        Map<String, String> wanted = new LinkedHashMap<>();
+        Map<String, String> requested = new LinkedHashMap<>();
         for (String word : commandLine.strip().split("\\s+", -1)) {
             if (word.startsWith(WORD)) {
                 String[] parts = word.substring(WORD.length()).split(",", 2);
                 String rest = parts.length > 1 ? parts[1] : "nothing";
-                wanted.merge(parts[0], rest, (first, second) -> first + " and " + second);
+                requested.merge(parts[0], rest, (first, second) -> first + " and " + second);
             }
         }
-        return wanted;
+        return requested;
     }
 
     private static Set<String> mapped(InspectedMachine machine) throws UndeterminedException {

@@ -23,10 +23,9 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
     /**
      * Inspects a mapped layer.
      *
-     * @param wanted BLOCKS,HASH from the command line; empty where it does not name the layer
+     * @param hash BLOCKS,HASH from the command line; empty where it does not name the layer
      */
-    static RunningLayer of(InspectedMachine machine, String name, Optional<String> wanted)
-            throws UndeterminedException {
+    static RunningLayer of(InspectedMachine machine, String name, Optional<String> hash) throws UndeterminedException {
         Optional<VerityTable> table =
                 VerityTable.parse(dmsetup(machine, "table", name).out());
         if (table.isEmpty()) {
@@ -37,10 +36,10 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
                 state.length > 3 && state[2].equals("verity") && state[3].equals("V") ? Status.VALID : Status.CORRUPTED;
         String enforced = table.get().dataBlocks() + "," + table.get().rootHash();
         Optional<String> difference = Optional.empty();
-        if (wanted.isEmpty()) {
+        if (hash.isEmpty()) {
             difference = Optional.of("mapped, and not on the command line");
-        } else if (!wanted.get().equals(enforced)) {
-            difference = Optional.of("command line says " + wanted.get() + ", kernel enforces " + enforced);
+        } else if (!hash.get().equals(enforced)) {
+            difference = Optional.of("command line says " + hash.get() + ", kernel enforces " + enforced);
         } else if (!table.get().algorithm().equals("sha256")) {
             difference = Optional.of("want sha256, kernel uses " + table.get().algorithm());
         } else if (status == Status.CORRUPTED) {
@@ -55,12 +54,12 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
 
     private static ProgramResult dmsetup(InspectedMachine machine, String verb, String name)
             throws UndeterminedException {
-        ProgramResult ran = machine.run("dmsetup", verb, "layer-" + name)
+        ProgramResult result = machine.run("dmsetup", verb, "layer-" + name)
                 .orElseThrow(() -> new UndeterminedException("dmsetup is missing", "apt-get install dmsetup"));
-        if (!ran.succeeded()) {
+        if (!result.succeeded()) {
             throw new UndeterminedException(
-                    "dmsetup " + verb + " layer-" + name + ": " + ran.firstErrorLine(), "run agentctl as root");
+                    "dmsetup " + verb + " layer-" + name + ": " + result.firstErrorLine(), "run agentctl as root");
         }
-        return ran;
+        return result;
     }
 }

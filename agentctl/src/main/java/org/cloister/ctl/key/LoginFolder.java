@@ -60,9 +60,9 @@ public final class LoginFolder {
         Files.createDirectories(folder, PosixFilePermissions.asFileAttribute(PRIVATE));
         PosixFileAttributes attributes = Files.readAttributes(folder, PosixFileAttributes.class);
         String owner = attributes.owner().getName();
-        String wanted = System.getProperty("user.name");
-        if (!PRIVATE.containsAll(attributes.permissions()) || !owner.equals(wanted)) {
-            throw new IOException(folder + ": want a folder that " + wanted + " alone uses, have one of " + owner
+        String user = System.getProperty("user.name");
+        if (!PRIVATE.containsAll(attributes.permissions()) || !owner.equals(user)) {
+            throw new IOException(folder + ": want a folder that " + user + " alone uses, have one of " + owner
                     + " with " + PosixFilePermissions.toString(attributes.permissions())
                     + "; chmod 700 it, or name another");
         }

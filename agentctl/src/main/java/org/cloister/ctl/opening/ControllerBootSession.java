@@ -40,10 +40,10 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     private static final long WAIT_S = 60;
 
     private final Circuit circuit;
-    private final BlockingQueue<Optional<VmMessage>> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Optional<VmMessage>> messages = new LinkedBlockingQueue<>();
     private volatile String why = "the VM ended it";
     private volatile boolean broken;
-    private @Nullable VmMessageOrder turns;
+    private @Nullable VmMessageOrder order;
 
     private ControllerBootSession(Circuit circuit) {
         this.circuit = circuit;
@@ -58,9 +58,9 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
             throws ConnectionLostException, InterruptedException {
         AtomicReference<ControllerBootSession> made = new AtomicReference<>();
         Future<Circuit> opened = Circuit.open(link, terms, own, trust, (pipeline, circuit) -> {
-            ControllerBootSession talk = new ControllerBootSession(circuit);
-            made.set(talk);
-            pipeline.addLast(new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read), talk);
+            ControllerBootSession session = new ControllerBootSession(circuit);
+            made.set(session);
+            pipeline.addLast(new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read), session);
         });
         if (!opened.await(WAIT_S, TimeUnit.SECONDS)) {
             opened.addListener((Future<Circuit> late) -> {
@@ -70,11 +70,11 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
             });
             throw new ConnectionLostException("relay: want an answer within " + WAIT_S + " s, have none");
         }
-        ControllerBootSession talk = made.get();
-        if (!opened.isSuccess() || talk == null) {
+        ControllerBootSession session = made.get();
+        if (!opened.isSuccess() || session == null) {
             throw new ConnectionLostException(opened.cause());
         }
-        return talk;
+        return session;
     }
 
     /** Returns the identity that the handshake proved. */
@@ -107,8 +107,8 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     /** Sends the unlock and, in the same step, records that the keys were handed over. */
     void sendUnlock(ProjectUnlock unlock) {
         circuit.channel().eventLoop().execute(() -> {
-            if (turns != null) {
-                turns.recordHandover();
+            if (order != null) {
+                order.recordHandover();
                 circuit.channel().writeAndFlush(MessageFraming.frame(unlock.wire()));
             }
         });
@@ -120,15 +120,15 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
      * @throws ConnectionLostException if the circuit is closed, or no message arrived in time
      * @throws IOException if the VM violated a rule of the conversation
      */
-    VmMessage receive(Duration patience) throws ConnectionLostException, IOException, InterruptedException {
-        Optional<VmMessage> next = heard.poll(patience.toMillis(), TimeUnit.MILLISECONDS);
+    VmMessage receive(Duration timeout) throws ConnectionLostException, IOException, InterruptedException {
+        Optional<VmMessage> next = messages.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
         if (next == null) {
             throw new ConnectionLostException(
-                    "controlling VM: want a word within " + patience.toSeconds() + " s, have none");
+                    "controlling VM: want a word within " + timeout.toSeconds() + " s, have none");
         }
         if (next.isEmpty()) {
             // Later reads must find the end too.
-            heard.add(next);
+            messages.add(next);
             if (broken) {
                 throw new IOException("controlling VM: " + why);
             }
@@ -140,16 +140,16 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         long now = System.nanoTime();
-        turns = isBooting() ? VmMessageOrder.forBoot(CertificateRole.CONTROLLER, now) : VmMessageOrder.forUnlocked(now);
+        order = isBooting() ? VmMessageOrder.forBoot(CertificateRole.CONTROLLER, now) : VmMessageOrder.forUnlocked(now);
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
         VmMessage read = (VmMessage) message;
-        if (turns != null && !broken) {
-            turns.accept(read, System.nanoTime());
+        if (order != null && !broken) {
+            order.accept(read, System.nanoTime());
             if (!(read instanceof VmMessage.UnknownMessage)) {
-                heard.add(Optional.of(read));
+                messages.add(Optional.of(read));
             }
         }
     }
@@ -157,13 +157,13 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE) {
-            heard.add(Optional.empty());
+            messages.add(Optional.empty());
         }
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        heard.add(Optional.empty());
+        messages.add(Optional.empty());
     }
 
     @Override
@@ -174,7 +174,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
             broken = true;
             circuit.close(CloseReason.PROTOCOL);
         }
-        heard.add(Optional.empty());
+        messages.add(Optional.empty());
     }
 
     /** Closes the circuit after sending the messages that are queued. */

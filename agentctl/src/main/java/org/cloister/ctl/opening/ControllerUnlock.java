@@ -64,7 +64,7 @@ final class ControllerUnlock {
     private final Consumer<String> warn;
     private final SecureRandom random = new SecureRandom();
     private final Map<VerificationKey, Nonce> nonces = new HashMap<>();
-    private Optional<AttestationResult.Accepted> given = Optional.empty();
+    private Optional<AttestationResult.Accepted> accepted = Optional.empty();
     private long sinceNs = System.nanoTime();
 
     /**
@@ -74,12 +74,12 @@ final class ControllerUnlock {
      * @param members contents of the members file; empty if the members stay as they are
      * @param settings contents of the settings file; empty if the settings stay as they are
      * @param mtu MTU of the network between VMs
-     * @param patience time from the opening's start until the VM's evidence, and then from the hand-over of its keys
+     * @param timeout time from the opening's start until the VM's evidence, and then from the hand-over of its keys
      *     until its drive is open
      */
     record Terms(
             ProjectHistory owners,
-            TrustStore beliefs,
+            TrustStore trustStore,
             OpeningSigner opener,
             CertificateIssuer issuer,
             SignedPolicy policy,
@@ -89,7 +89,7 @@ final class ControllerUnlock {
             Optional<ByteString> settings,
             int mtu,
             UnlockRecordFile unlocks,
-            Duration patience) {}
+            Duration timeout) {}
 
     /** Result of the unlock. */
     sealed interface Outcome {
@@ -129,14 +129,14 @@ final class ControllerUnlock {
             try {
                 ClientLink link = relay.link();
                 Allocation allocation = allocation(update, link);
-                try (ControllerBootSession talk = open(link)) {
-                    return converse(talk, allocation);
+                try (ControllerBootSession session = open(link)) {
+                    return converse(session, allocation);
                 }
             } catch (ConnectionLostException e) {
-                if (System.nanoTime() - sinceNs > terms.patience.toNanos()) {
+                if (System.nanoTime() - sinceNs > terms.timeout.toNanos()) {
                     throw new IOException(
                             "controlling VM of opening " + opening.id() + ": want an answer within "
-                                    + terms.patience.toSeconds() + " s, have none (" + e.getMessage() + ")" + what()
+                                    + terms.timeout.toSeconds() + " s, have none (" + e.getMessage() + ")" + what()
                                     + "; agentctl project close " + opening.id() + " ends it",
                             e);
                 }
@@ -147,14 +147,14 @@ final class ControllerUnlock {
     }
 
     private String what() {
-        return given.isEmpty() ? "" : "; it was given its keys, and what became of its drive is not known";
+        return accepted.isEmpty() ? "" : "; it was given its keys, and what became of its drive is not known";
     }
 
     private ControllerBootSession open(ClientLink link) throws ConnectionLostException, InterruptedException {
         CircuitTerms circuit = new CircuitTerms(terms.opener.name(), opening.controller(), terms.policy.hash());
-        BootPeerVerifier trust = given.isEmpty()
+        BootPeerVerifier trust = accepted.isEmpty()
                 ? BootPeerVerifier.forBootingVm()
-                : BootPeerVerifier.forBootingVmOr(CertifiedPeerVerifier.forCircuitEnds(terms.beliefs));
+                : BootPeerVerifier.forBootingVmOr(CertifiedPeerVerifier.forCircuitEnds(terms.trustStore));
         return ControllerBootSession.open(link, circuit, terms.opener.credential(), trust);
     }
 
@@ -177,27 +177,27 @@ final class ControllerUnlock {
         return read;
     }
 
-    private Outcome converse(ControllerBootSession talk, Allocation allocation)
+    private Outcome converse(ControllerBootSession session, Allocation allocation)
             throws ConnectionLostException, IOException, InterruptedException {
-        if (given.isPresent()) {
-            requireGiven(talk, given.get());
-            if (talk.isBooting()) {
-                talk.send(DENIED_BEFORE);
+        if (this.accepted.isPresent()) {
+            requireGiven(session, this.accepted.get());
+            if (session.isBooting()) {
+                session.send(DENIED_BEFORE);
                 throw new IOException("controlling VM of opening " + opening.id()
                         + ": it boots still, and what it was given is lost with its circuit; agentctl project close "
                         + opening.id() + ", and open it anew");
             }
-            return opened(talk, given.get());
+            return opened(session, this.accepted.get());
         }
         HostRevocationCheck host =
-                new HostRevocationCheck(terms.beliefs, allocation.slots().get(0));
+                new HostRevocationCheck(terms.trustStore, allocation.slots().get(0));
         boolean revoked = host.isRevoked();
-        Nonce nonce = nonces.computeIfAbsent(talk.peerIdentity().key(), key -> Nonce.random(random));
-        talk.send(new VerifierMessage.Question(nonce));
-        VmMessage.Evidence shown = shown(talk);
-        AttestationResult verdict = judge(talk, host.slot(), revoked, nonce, shown);
+        Nonce nonce = nonces.computeIfAbsent(session.peerIdentity().key(), key -> Nonce.random(random));
+        session.send(new VerifierMessage.Question(nonce));
+        VmMessage.Evidence evidence = shown(session);
+        AttestationResult verdict = appraise(session, host.slot(), revoked, nonce, evidence);
         if (verdict instanceof AttestationResult.Refused refused) {
-            return denied(talk, refused);
+            return denied(session, refused);
         }
         AttestationResult.Accepted accepted = (AttestationResult.Accepted) verdict;
         ProjectUnlock unlock = unlock(accepted.statement(), allocation, nonce);
@@ -205,61 +205,65 @@ final class ControllerUnlock {
         // Revocation lists may arrive while the VM shows its evidence or the record is written.
         if (host.isRevoked()) {
             return denied(
-                    talk,
+                    session,
                     new AttestationResult.Refused(
                             List.of(EvidenceVerifier.hostRevoked(host.slot().key()))));
         }
-        given = Optional.of(accepted);
+        this.accepted = Optional.of(accepted);
         sinceNs = System.nanoTime();
-        talk.sendUnlock(unlock);
-        return opened(talk, accepted);
+        session.sendUnlock(unlock);
+        return opened(session, accepted);
     }
 
     /**
      * Requires that the peer is the VM that was given the keys. Others can have the same name: the project's earlier
      * VMs, and any party that makes a boot certificate for it.
      */
-    private static void requireGiven(ControllerBootSession talk, AttestationResult.Accepted accepted)
+    private static void requireGiven(ControllerBootSession session, AttestationResult.Accepted accepted)
             throws ConnectionLostException {
         VerificationKey key = accepted.statement().claim().keys().signing();
-        if (!talk.peerIdentity().key().equals(key)) {
-            throw new ConnectionLostException(
-                    "controlling VM: want the one that was given the drive's key, with key " + key.id()
-                            + ", have one with key " + talk.peerIdentity().key().id());
+        if (!session.peerIdentity().key().equals(key)) {
+            throw new ConnectionLostException("controlling VM: want the one that was given the drive's key, with key "
+                    + key.id() + ", have one with key "
+                    + session.peerIdentity().key().id());
         }
     }
 
-    private static Outcome denied(ControllerBootSession talk, AttestationResult.Refused refused) {
+    private static Outcome denied(ControllerBootSession session, AttestationResult.Refused refused) {
         List<String> clauses = refused.failures().stream()
                 .map(each -> each.clause().id())
                 .distinct()
                 .toList();
-        talk.send(new VerifierMessage.Denied(clauses, "the opener was told why"));
+        session.send(new VerifierMessage.Denied(clauses, "the opener was told why"));
         return new Outcome.Denied(refused);
     }
 
-    private VmMessage.Evidence shown(ControllerBootSession talk)
+    private VmMessage.Evidence shown(ControllerBootSession session)
             throws ConnectionLostException, IOException, InterruptedException {
-        VmMessage answer = talk.receive(terms.patience);
+        VmMessage answer = session.receive(terms.timeout);
         if (answer instanceof VmMessage.NoStatement none && none.reason() != EvidenceMessage.RefusalReason.ANOTHER) {
             throw new ConnectionLostException("its host does not vouch for it now: " + none.reason());
         }
-        if (answer instanceof VmMessage.Evidence shown) {
-            Duration apart = Duration.between(shown.clock(), Instant.now()).abs();
+        if (answer instanceof VmMessage.Evidence evidence) {
+            Duration apart = Duration.between(evidence.clock(), Instant.now()).abs();
             if (apart.compareTo(CLOCKS) > 0) {
                 warn.accept("the VM's clock, which is its host's, is " + apart.toSeconds() + " s from this one's");
             }
-            return shown;
+            return evidence;
         }
         throw new IOException("controlling VM of opening " + opening.id() + ": "
-                + (answer instanceof VmMessage.Failure trouble
-                        ? "it gave up in phase " + trouble.phase() + ": " + trouble.code()
+                + (answer instanceof VmMessage.Failure failure
+                        ? "it gave up in phase " + failure.phase() + ": " + failure.code()
                         : "its host vouched for another life or question of it, and vouches once")
                 + "; agentctl project close " + opening.id() + ", and open it anew");
     }
 
-    private AttestationResult judge(
-            ControllerBootSession talk, AllocatedSlot slot, boolean revoked, Nonce nonce, VmMessage.Evidence shown)
+    private AttestationResult appraise(
+            ControllerBootSession session,
+            AllocatedSlot slot,
+            boolean revoked,
+            Nonce nonce,
+            VmMessage.Evidence evidence)
             throws IOException {
         return EvidenceVerifier.appraise(
                 terms.policy.policy(),
@@ -270,41 +274,44 @@ final class ControllerUnlock {
                         slot.key(),
                         revoked,
                         nonce,
-                        talk.peerIdentity().key(),
-                        talk.binding(terms.opener.credential()),
+                        session.peerIdentity().key(),
+                        session.binding(terms.opener.credential()),
                         true,
                         false,
                         terms.unlocks.isUnlocked(opening.id()),
                         terms.unlocks.countUnlocked(terms.policy.policy().serial())),
-                DsseEnvelope.parse(shown.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
+                DsseEnvelope.parse(evidence.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
                 Instant.now());
     }
 
     private ProjectUnlock unlock(EvidenceStatement statement, Allocation allocation, Nonce nonce) throws IOException {
         Instant now = Instant.now();
-        HandoverTarget place =
+        HandoverTarget target =
                 new HandoverTarget(opening.id(), 0, statement.facts().vm(), nonce);
         List<ByteString> authorities = new ArrayList<>();
         // One day longer than it may run, up to the longest lifetime of an authority.
-        Duration wanted = Duration.ofMinutes(opening.minutes()).plusDays(1);
-        Duration life = terms.issuer.limitLifetime(
-                wanted.compareTo(CertificateAuthority.DELEGATED) < 0 ? wanted : CertificateAuthority.DELEGATED, now);
+        Duration openLifetime = Duration.ofMinutes(opening.minutes()).plusDays(1);
+        Duration lifetime = terms.issuer.limitLifetime(
+                openLifetime.compareTo(CertificateAuthority.DELEGATED) < 0
+                        ? openLifetime
+                        : CertificateAuthority.DELEGATED,
+                now);
         authorities.add(ByteString.copyFrom(terms.issuer
                 .authority()
                 .certifyController(
                         opening.drive(),
                         SubjectPublicKey.of(statement.claim().keys().signing()),
                         now,
-                        life)));
+                        lifetime)));
         terms.issuer.above().forEach(each -> authorities.add(ByteString.copyFrom(each)));
         byte[] sealed = terms.drive.sealTo(
-                statement.claim().keys().sealing(), SealingContext.unlock(opening.project(), place, opening.epoch()));
+                statement.claim().keys().sealing(), SealingContext.unlock(opening.project(), target, opening.epoch()));
         return new ProjectUnlock(
-                place,
+                target,
                 authorities,
                 terms.owners.envelopes().stream().map(ByteString::copyFrom).toList(),
                 terms.policy.envelope(),
-                List.copyOf(terms.beliefs.anchors().of(CertificateName.SITE)),
+                List.copyOf(terms.trustStore.anchors().of(CertificateName.SITE)),
                 opening.epoch(),
                 SealedSecret.drive(ByteString.copyFrom(sealed)),
                 terms.create,
@@ -318,18 +325,18 @@ final class ControllerUnlock {
                 terms.settings);
     }
 
-    private Outcome opened(ControllerBootSession talk, AttestationResult.Accepted accepted)
+    private Outcome opened(ControllerBootSession session, AttestationResult.Accepted accepted)
             throws ConnectionLostException, IOException, InterruptedException {
-        VmMessage next = talk.receive(terms.patience);
+        VmMessage next = session.receive(terms.timeout);
         while (next instanceof VmMessage.PhaseCompleted) {
-            next = talk.receive(terms.patience);
+            next = session.receive(terms.timeout);
         }
         if (next instanceof VmMessage.Opened found && found.made() == terms.create) {
             return new Outcome.Open(accepted, found);
         }
         throw new IOException("controlling VM of opening " + opening.id() + ": "
-                + (next instanceof VmMessage.Failure trouble
-                        ? "it gave up in phase " + trouble.phase() + ": " + trouble.code()
+                + (next instanceof VmMessage.Failure failure
+                        ? "it gave up in phase " + failure.phase() + ": " + failure.code()
                         : "want a drive that was " + (terms.create ? "made" : "found") + ", have another")
                 + "; agentctl project close " + opening.id() + ", and open it anew");
     }

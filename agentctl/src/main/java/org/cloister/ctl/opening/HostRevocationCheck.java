@@ -10,7 +10,7 @@ import org.cloister.protocol.ticket.AllocatedSlot;
  * Checks the host of an opening's slot against the site's revocation lists that the relay has sent so far. A device
  * sees none of the host's certificates, so a list identifies the host by its key.
  */
-record HostRevocationCheck(TrustStore beliefs, AllocatedSlot slot) {
+record HostRevocationCheck(TrustStore trustStore, AllocatedSlot slot) {
     /**
      * Returns whether the site has revoked the host.
      *
@@ -18,7 +18,7 @@ record HostRevocationCheck(TrustStore beliefs, AllocatedSlot slot) {
      */
     boolean isRevoked() throws IOException {
         try {
-            beliefs.requireKey(slot.key());
+            trustStore.requireKey(slot.key());
             return false;
         } catch (IdentityRefusedException e) {
             if (e.clause() == IdentityClause.REVOKED) {

@@ -22,27 +22,28 @@ final class OpenerRelaySession implements AutoCloseable {
 
     private final RelayLinkOptions link;
     private final ProjectHistory owners;
-    private final TrustStore beliefs;
-    private final Duration patience;
+    private final TrustStore trustStore;
+    private final Duration timeout;
     private @Nullable DeviceTicketSession line;
 
-    private OpenerRelaySession(RelayLinkOptions link, ProjectHistory owners, TrustStore beliefs, Duration patience) {
+    private OpenerRelaySession(RelayLinkOptions link, ProjectHistory owners, TrustStore trustStore, Duration timeout) {
         this.link = link;
         this.owners = owners;
-        this.beliefs = beliefs;
-        this.patience = patience;
+        this.trustStore = trustStore;
+        this.timeout = timeout;
     }
 
     /**
      * Connects to the relay. If this fails, no request was sent.
      *
-     * @param patience maximum time without an answer, over all links
+     * @param timeout maximum time without an answer, over all links
      */
-    static OpenerRelaySession open(RelayLinkOptions link, ProjectHistory owners, TrustStore beliefs, Duration patience)
+    static OpenerRelaySession open(
+            RelayLinkOptions link, ProjectHistory owners, TrustStore trustStore, Duration timeout)
             throws IOException, InterruptedException {
-        OpenerRelaySession talk = new OpenerRelaySession(link, owners, beliefs, patience);
-        talk.line();
-        return talk;
+        OpenerRelaySession session = new OpenerRelaySession(link, owners, trustStore, timeout);
+        session.line();
+        return session;
     }
 
     /**
@@ -57,24 +58,24 @@ final class OpenerRelaySession implements AutoCloseable {
             Predicate<RelayTicketMessage.Update> enough)
             throws IOException, InterruptedException {
         AgentTicketMessage message = first;
-        long heardNs = System.nanoTime();
+        long receivedNs = System.nanoTime();
         while (true) {
             try {
-                RelayTicketMessage answer = ask(opening, message);
+                RelayTicketMessage answer = query(opening, message);
                 if (answer instanceof RelayTicketMessage.Update update) {
                     if (enough.test(update)) {
                         return update;
                     }
-                    heardNs = System.nanoTime();
+                    receivedNs = System.nanoTime();
                     message = next;
                 } else if (answer instanceof RelayTicketMessage.Refused refused) {
-                    requireTry(opening, refused, System.nanoTime() - heardNs);
+                    requireTry(opening, refused, System.nanoTime() - receivedNs);
                 }
             } catch (ConnectionLostException e) {
-                leave();
-                if (System.nanoTime() - heardNs > patience.toNanos()) {
+                withdraw();
+                if (System.nanoTime() - receivedNs > timeout.toNanos()) {
                     throw new IOException(
-                            "relay: want an answer about opening " + opening + " within " + patience.toSeconds()
+                            "relay: want an answer about opening " + opening + " within " + timeout.toSeconds()
                                     + " s, have none (" + e.getMessage()
                                     + "); it may have been taken, and goes on then: agentctl project close " + opening
                                     + " ends it",
@@ -90,20 +91,20 @@ final class OpenerRelaySession implements AutoCloseable {
      *
      * @return an update or a refusal of this opening
      */
-    private RelayTicketMessage ask(String opening, AgentTicketMessage message)
+    private RelayTicketMessage query(String opening, AgentTicketMessage message)
             throws ConnectionLostException, InterruptedException {
         try {
             DeviceTicketSession open = line();
             open.send(message);
             while (true) {
-                RelayTicketMessage heard = open.receive();
-                boolean about = heard instanceof RelayTicketMessage.Update update
+                RelayTicketMessage relayMessage = open.receive();
+                boolean about = relayMessage instanceof RelayTicketMessage.Update update
                         ? update.ticket().equals(opening)
-                        : heard instanceof RelayTicketMessage.Refused refused
+                        : relayMessage instanceof RelayTicketMessage.Refused refused
                                 && (refused.ticket().isEmpty()
                                         || refused.ticket().equals(opening));
                 if (about) {
-                    return heard;
+                    return relayMessage;
                 }
             }
         } catch (IOException e) {
@@ -113,7 +114,7 @@ final class OpenerRelaySession implements AutoCloseable {
 
     /** Returns if the request may be repeated, because nothing was changed; otherwise throws the refusal. */
     private void requireTry(String opening, RelayTicketMessage.Refused refused, long silentNs) throws IOException {
-        if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= patience.toNanos()) {
+        if (refused.clause() == TicketClause.UNAVAILABLE && silentNs <= timeout.toNanos()) {
             return;
         }
         String remedy =
@@ -139,13 +140,13 @@ final class OpenerRelaySession implements AutoCloseable {
     private DeviceTicketSession line() throws IOException, InterruptedException {
         DeviceTicketSession open = line;
         if (open == null) {
-            open = DeviceTicketSession.open(link.attach(owners, beliefs));
+            open = DeviceTicketSession.open(link.attach(owners, trustStore));
             line = open;
         }
         return open;
     }
 
-    private void leave() {
+    private void withdraw() {
         DeviceTicketSession open = line;
         line = null;
         if (open != null) {
@@ -155,6 +156,6 @@ final class OpenerRelaySession implements AutoCloseable {
 
     @Override
     public void close() {
-        leave();
+        withdraw();
     }
 }

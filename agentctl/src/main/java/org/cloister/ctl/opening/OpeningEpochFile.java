@@ -24,16 +24,16 @@ record OpeningEpochFile(Path file) {
     /**
      * Allocates an epoch; it is on disk when this returns.
      *
-     * @param wanted the epoch to use; 0 for the one after the highest
+     * @param minimum the epoch to use; 0 for the one after the highest
      */
     @SuppressWarnings("try") // open resources are declared only to be closed
-    long allocate(long wanted) throws IOException {
+    long allocate(long minimum) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         Path beside = file.resolveSibling(file.getFileName() + ".lock");
         try (FileChannel lock = FileChannel.open(beside, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-                var held = lock.lock()) {
+                var fileLock = lock.lock()) {
             long highest = highest();
-            long next = wanted == 0 ? highest + 1 : wanted;
+            long next = minimum == 0 ? highest + 1 : minimum;
             if (next <= highest || next > Ticket.MAX_COUNT) {
                 throw new MalformedException("epoch: want one after " + highest + " and at most " + Ticket.MAX_COUNT
                         + ", have " + next + "; " + file + " has the highest that was used here");

@@ -39,11 +39,11 @@ final class OpeningSigner {
         this.chain = chain;
     }
 
-    static OpeningSigner of(LoginFolder login, TrustStore beliefs) throws IOException {
+    static OpeningSigner of(LoginFolder login, TrustStore trustStore) throws IOException {
         try {
             TlsCredential own = login.read(CertificateRole.OPENER);
             CertifiedIdentity found =
-                    beliefs.verifyUnlisted(CertificateChain.of(own.chain()), Set.of(CertificateRole.OPENER));
+                    trustStore.verifyUnlisted(CertificateChain.of(own.chain()), Set.of(CertificateRole.OPENER));
             List<ByteString> chain = new ArrayList<>();
             for (X509Certificate each : own.chain()) {
                 chain.add(ByteString.copyFrom(each.getEncoded()));

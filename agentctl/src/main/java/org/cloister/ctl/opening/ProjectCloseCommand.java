@@ -30,7 +30,7 @@ public final class ProjectCloseCommand implements Callable<Integer> {
     private String id;
 
     @Mixin
-    private RetryTimeOption patience;
+    private RetryTimeOption retryTime;
 
     @Mixin
     private RelayLinkOptions link;
@@ -45,10 +45,10 @@ public final class ProjectCloseCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
         Withdrawal withdrawal = withdrawal(owners.id());
-        TrustStore beliefs = link.trustStore(owners);
-        OpeningSigner opener = OpeningSigner.of(link.login(owners), beliefs);
+        TrustStore trustStore = link.trustStore(owners);
+        OpeningSigner opener = OpeningSigner.of(link.login(owners), trustStore);
         AgentTicketMessage signed = opener.signWithdrawal(withdrawal);
-        try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, beliefs, patience.time())) {
+        try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, trustStore, retryTime.time())) {
             // A withdrawal may be repeated; the relay answers with the opening's state.
             RelayTicketMessage.Update update =
                     relay.sendUntil(id, signed, signed, each -> each.state() == TicketState.ENDED);

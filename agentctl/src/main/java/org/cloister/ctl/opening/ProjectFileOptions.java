@@ -59,13 +59,13 @@ final class ProjectFileOptions {
     /**
      * Reads the settings file.
      *
-     * @param wanted whether the drive is new, and has no settings
+     * @param isRequired whether the drive is new, and has no settings
      * @throws IOException if the settings of a new drive are missing, or it is already clear here that the VM would
      *     reject the file
      */
-    Optional<ByteString> settings(boolean wanted) throws IOException {
+    Optional<ByteString> settings(boolean isRequired) throws IOException {
         if (settings == null) {
-            if (wanted) {
+            if (isRequired) {
                 throw new IOException("settings: want those of a new drive, have none; name them with --settings");
             }
             return Optional.empty();

@@ -91,7 +91,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     private UnlockOptions unlock;
 
     @Mixin
-    private RetryTimeOption patience;
+    private RetryTimeOption retryTime;
 
     @Mixin
     private RelayLinkOptions link;
@@ -130,15 +130,15 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     @SuppressWarnings("try") // the key is declared only to be closed
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
-        Opening wanted = wanted(owners.id());
-        TrustStore beliefs = link.trustStore(owners);
-        OpeningSigner opener = OpeningSigner.of(link.login(owners), beliefs);
+        Opening requested = wanted(owners.id());
+        TrustStore trustStore = link.trustStore(owners);
+        OpeningSigner opener = OpeningSigner.of(link.login(owners), trustStore);
         if (noWait || unlock.isSkipped()) {
-            return open(wanted, opener, owners, beliefs, null);
+            return open(requested, opener, owners, trustStore, null);
         }
-        ControllerUnlock.Terms terms = unlock.prepare(owners, beliefs, opener, drive);
-        try (DriveKeySealer held = terms.drive()) {
-            return open(wanted, opener, owners, beliefs, terms);
+        ControllerUnlock.Terms terms = unlock.prepare(owners, trustStore, opener, drive);
+        try (DriveKeySealer sealer = terms.drive()) {
+            return open(requested, opener, owners, trustStore, terms);
         }
     }
 
@@ -149,33 +149,33 @@ public final class ProjectOpenCommand implements Callable<Integer> {
      */
     @SuppressWarnings("try") // the shutdown message is declared only to be installed
     private int open(
-            Opening wanted,
+            Opening requested,
             OpeningSigner opener,
             ProjectHistory owners,
-            TrustStore beliefs,
+            TrustStore trustStore,
             ControllerUnlock.@Nullable Terms terms)
             throws IOException, InterruptedException {
         Path kept = epochFile == null
                 ? RelayLinkOptions.projectStateFolder(owners.id()).resolve("opening-epoch")
                 : epochFile;
-        try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, beliefs, patience.time())) {
-            Opening opening = at(wanted, new OpeningEpochFile(kept).allocate(epoch == null ? 0 : epoch));
+        try (OpenerRelaySession relay = OpenerRelaySession.open(link, owners, trustStore, retryTime.time())) {
+            Opening opening = at(requested, new OpeningEpochFile(kept).allocate(epoch == null ? 0 : epoch));
             AgentTicketMessage signed = opener.signOpening(opening);
-            try (ShutdownMessage farewell = ShutdownMessage.install(() -> print("opening " + opening.id() + " of epoch "
+            try (ShutdownMessage message = ShutdownMessage.install(() -> print("opening " + opening.id() + " of epoch "
                     + opening.epoch() + " goes on; agentctl project close " + opening.id() + " ends it"))) {
                 Predicate<RelayTicketMessage.Update> enough = update ->
                         noWait || update.state() == TicketState.RUNNING || update.state() == TicketState.ENDED;
                 RelayTicketMessage.Update update =
                         relay.sendUntil(opening.id(), signed, new AgentTicketMessage.QueryTicket(opening.id()), enough);
                 if (terms == null || update.end().isPresent()) {
-                    return end(opening, update);
+                    return printEnd(opening, update);
                 }
                 return unlocked(opening, new ControllerUnlock(terms, opening, relay, this::warn).run());
             }
         }
     }
 
-    private int end(Opening opening, RelayTicketMessage.Update update) throws IOException {
+    private int printEnd(Opening opening, RelayTicketMessage.Update update) throws IOException {
         KeyValueOutput facts = facts(opening);
         OpeningStateOutput.addTo(facts, update);
         output.print(facts.with("next", next(update)));
@@ -184,7 +184,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
 
     private int unlocked(Opening opening, ControllerUnlock.Outcome outcome) throws IOException {
         if (outcome instanceof ControllerUnlock.Outcome.Ended ended) {
-            return end(opening, ended.update());
+            return printEnd(opening, ended.update());
         }
         String ends = "agentctl project close " + opening.id() + " ends it";
         KeyValueOutput facts = facts(opening).with("state", TicketState.RUNNING);
@@ -236,18 +236,18 @@ public final class ProjectOpenCommand implements Callable<Integer> {
         }
     }
 
-    private static Opening at(Opening wanted, long epoch) {
+    private static Opening at(Opening requested, long epoch) {
         return new Opening(
-                wanted.id(),
-                wanted.project(),
+                requested.id(),
+                requested.project(),
                 epoch,
-                wanted.issued(),
-                wanted.expires(),
-                wanted.drive(),
-                wanted.driveMib(),
-                wanted.cpus(),
-                wanted.memoryMib(),
-                wanted.minutes());
+                requested.issued(),
+                requested.expires(),
+                requested.drive(),
+                requested.driveMib(),
+                requested.cpus(),
+                requested.memoryMib(),
+                requested.minutes());
     }
 
     private static KeyValueOutput facts(Opening opening) {

@@ -35,19 +35,19 @@ public final class ProjectStatusCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
-        TrustStore beliefs = link.trustStore(owners);
-        try (DeviceTicketSession line = DeviceTicketSession.open(link.attach(owners, beliefs))) {
+        TrustStore trustStore = link.trustStore(owners);
+        try (DeviceTicketSession line = DeviceTicketSession.open(link.attach(owners, trustStore))) {
             line.send(new AgentTicketMessage.QueryOpenings());
             RelayTicketMessage.Openings openings = line.receive(RelayTicketMessage.Openings.class, "status");
-            output.print(new ProjectStatusOutput(owners, opener(owners, beliefs), openings, Instant.now()));
+            output.print(new ProjectStatusOutput(owners, opener(owners, trustStore), openings, Instant.now()));
             return ExitCode.OK.code();
         }
     }
 
     /** Returns the opener of this login; empty if it has no opener's certificate. */
-    private Optional<CertifiedIdentity> opener(ProjectHistory owners, TrustStore beliefs) {
+    private Optional<CertifiedIdentity> opener(ProjectHistory owners, TrustStore trustStore) {
         try {
-            return Optional.of(beliefs.verifyUnlisted(
+            return Optional.of(trustStore.verifyUnlisted(
                     CertificateChain.of(
                             link.login(owners).read(CertificateRole.OPENER).chain()),
                     Set.of(CertificateRole.OPENER)));

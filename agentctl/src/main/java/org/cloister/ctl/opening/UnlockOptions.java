@@ -79,7 +79,7 @@ final class UnlockOptions {
      *
      * @param name the project's name of the drive
      */
-    ControllerUnlock.Terms prepare(ProjectHistory owners, TrustStore beliefs, OpeningSigner opener, String name)
+    ControllerUnlock.Terms prepare(ProjectHistory owners, TrustStore trustStore, OpeningSigner opener, String name)
             throws IOException {
         Path kept = kept(owners.id());
         Optional<ByteString> members = files.members();
@@ -89,7 +89,7 @@ final class UnlockOptions {
         DriveKeySealer lock = drive.openSealer(owners.id(), name, opener.name().id(), driveFolder(owners.id(), name));
         return new ControllerUnlock.Terms(
                 owners,
-                beliefs,
+                trustStore,
                 opener,
                 issuer,
                 signed,

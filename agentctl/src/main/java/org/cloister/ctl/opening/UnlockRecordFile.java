@@ -37,7 +37,7 @@ record UnlockRecordFile(Path file) {
         Files.createDirectories(file.toAbsolutePath().getParent());
         try (FileChannel channel = FileChannel.open(
                         file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
-                var held = channel.lock()) {
+                var fileLock = channel.lock()) {
             // A last line without a newline belongs to a VM that was given nothing.
             channel.truncate(whole());
             channel.position(channel.size());

@@ -60,13 +60,14 @@ record PersonCertificateRequest(String id, String project, VerificationKey key, 
      *
      * @throws MalformedException if it is for another project, or requests other roles than those given
      */
-    void requireFor(String wanted, Set<CertificateRole> given) throws MalformedException {
-        if (!project.equals(wanted)) {
-            throw new MalformedException("request of " + id + ": want one for project " + wanted + ", have " + project);
+    void requireFor(String expectedProject, Set<CertificateRole> permitted) throws MalformedException {
+        if (!project.equals(expectedProject)) {
+            throw new MalformedException(
+                    "request of " + id + ": want one for project " + expectedProject + ", have " + project);
         }
-        if (!roles.equals(given)) {
+        if (!roles.equals(permitted)) {
             throw new MalformedException("request of " + id + ": it asks for " + EnumSet.copyOf(roles)
-                    + ", --role gives " + EnumSet.copyOf(given) + "; agree with the person on one of them");
+                    + ", --role gives " + EnumSet.copyOf(permitted) + "; agree with the person on one of them");
         }
     }
 

@@ -74,9 +74,9 @@ final class ProjectControllerCommand implements Callable<Integer> {
         ProjectHistory project = of.readHistory();
         CertificateRequest request = request(project.id());
         CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
-        Duration life = issuer.limitLifetime(Duration.ofDays(days), now);
+        Duration lifetime = issuer.limitLifetime(Duration.ofDays(days), now);
         byte[] der = issuer.authority()
-                .certifyController(request.name().id(), SubjectPublicKey.of(request.key()), now, life);
+                .certifyController(request.name().id(), SubjectPublicKey.of(request.key()), now, lifetime);
         ByteArrayOutputStream chain = new ByteArrayOutputStream();
         chain.writeBytes(Pem.write(Pem.CERTIFICATE, der));
         issuer.above().forEach(each -> chain.writeBytes(Pem.write(Pem.CERTIFICATE, each)));
@@ -86,7 +86,7 @@ final class ProjectControllerCommand implements Callable<Integer> {
                 .with("controller", request.name())
                 .with("key", request.key())
                 .with("by", issuer.id())
-                .with("until", now.plus(life).truncatedTo(ChronoUnit.SECONDS))
+                .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS))
                 .with("certificate", out));
         return ExitCode.OK.code();
     }

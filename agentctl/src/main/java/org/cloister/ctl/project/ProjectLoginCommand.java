@@ -76,9 +76,9 @@ final class ProjectLoginCommand implements Callable<Integer> {
                 : new LoginFolder(named);
         folder.prepare();
         CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
-        Duration life = login(project, issuer, folder);
-        while (stay && sleep(life.dividedBy(2))) {
-            life = login(project, issuer, folder);
+        Duration lifetime = login(project, issuer, folder);
+        while (stay && sleep(lifetime.dividedBy(2))) {
+            lifetime = login(project, issuer, folder);
         }
         return ExitCode.OK.code();
     }
@@ -90,7 +90,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
      */
     private Duration login(ProjectHistory project, CertificateIssuer issuer, LoginFolder folder) throws IOException {
         Instant now = Instant.now();
-        Duration life = issuer.limitLifetime(CertificateAuthority.LEAF, now);
+        Duration lifetime = issuer.limitLifetime(CertificateAuthority.LEAF, now);
         Set<CertificateRole> roles = EnumSet.copyOf(issuer.roles());
         roles.add(CertificateRole.DEVICE);
         for (CertificateRole role : roles) {
@@ -98,7 +98,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
             CertificateName name = new CertificateName(issuer.id(), role.toString(), project.id());
             List<byte[]> chain = new ArrayList<>();
             chain.add(issuer.authority()
-                    .issue(name, SubjectPublicKey.of(VerificationKey.of(pair.getPublic())), now, life));
+                    .issue(name, SubjectPublicKey.of(VerificationKey.of(pair.getPublic())), now, lifetime));
             chain.addAll(issuer.above());
             // Verify the chain as its later recipients do.
             CertificateChain.parse(chain)
@@ -109,9 +109,9 @@ final class ProjectLoginCommand implements Callable<Integer> {
                 .with("project", project.id())
                 .with("person", issuer.id())
                 .with("roles", roles)
-                .with("until", now.plus(life).truncatedTo(ChronoUnit.SECONDS))
+                .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS))
                 .with("folder", folder.path()));
-        return life;
+        return lifetime;
     }
 
     private static KeyPair pair(CertificateRole role) {

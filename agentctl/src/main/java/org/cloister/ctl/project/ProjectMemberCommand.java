@@ -70,18 +70,23 @@ final class ProjectMemberCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Instant now = Instant.now();
         ProjectHistory project = of.readHistory();
-        PersonCertificateRequest asked = PersonCertificateRequest.read(file);
-        asked.requireFor(project.id(), roles);
+        PersonCertificateRequest requested = PersonCertificateRequest.read(file);
+        requested.requireFor(project.id(), roles);
         // Printed before the passphrase prompt, so that the owner reads it first.
         output.print(new KeyValueOutput()
                 .with("project", project.id())
-                .with("person", asked.id())
-                .with("roles", asked.roles())
-                .with("key", asked.key())
+                .with("person", requested.id())
+                .with("roles", requested.roles())
+                .with("key", requested.key())
                 .with("until", now.plus(Duration.ofDays(days)).truncatedTo(ChronoUnit.SECONDS))
                 .with("certificate", out));
         byte[] certificate = ProjectDocumentFiles.authority(project, keys.open(null))
-                .certifyPerson(asked.id(), asked.roles(), SubjectPublicKey.of(asked.key()), now, Duration.ofDays(days));
+                .certifyPerson(
+                        requested.id(),
+                        requested.roles(),
+                        SubjectPublicKey.of(requested.key()),
+                        now,
+                        Duration.ofDays(days));
         AtomicFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
         return ExitCode.OK.code();
     }

@@ -19,12 +19,12 @@ public final class ProjectOption {
     /**
      * Adds the same option to a command line.
      *
-     * @param words the list to which the words are added, valid in any working directory
+     * @param arguments the list to which the words are added, valid in any working directory
      */
-    public void addArguments(List<String> words) {
+    public void addArguments(List<String> arguments) {
         for (Path each : history) {
-            words.add("--project");
-            words.add(each.toAbsolutePath().toString());
+            arguments.add("--project");
+            arguments.add(each.toAbsolutePath().toString());
         }
     }
 

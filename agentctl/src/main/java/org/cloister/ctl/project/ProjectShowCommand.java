@@ -55,13 +55,13 @@ final class ProjectShowCommand implements Callable<Integer> {
             late |= now.plus(SOON).isAfter(list.nextUpdate());
             facts.with(
                     "list of " + owner(project, list),
-                    "number " + list.number() + ", revokes " + list.serials().size() + ", " + holds(list, now));
+                    "number " + list.number() + ", revokes " + list.serials().size() + ", " + validityText(list, now));
         }
         output.print(facts);
         return (late ? ExitCode.WARNING : ExitCode.OK).code();
     }
 
-    private static String holds(RevocationList list, Instant now) {
+    private static String validityText(RevocationList list, Instant now) {
         if (now.isAfter(list.nextUpdate())) {
             return "ended " + list.nextUpdate()
                     + ": what this owner certified is refused; agentctl project revoke renews it";

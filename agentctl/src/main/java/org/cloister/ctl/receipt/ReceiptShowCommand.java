@@ -50,13 +50,13 @@ final class ReceiptShowCommand implements Callable<Integer> {
         facts.with("end", receipt.end()).with("ended", receipt.ended()).with("issued", receipt.issued());
         receipt.policy().ifPresent(hash -> facts.with("policy", hash));
         for (ReceiptSlot slot : receipt.slots()) {
-            String place = "slot " + slot.slot();
-            facts.with(place, slot.hostStatement().isPresent() ? host(slot) : "nothing from its host");
+            String subject = "slot " + slot.slot();
+            facts.with(subject, slot.hostStatement().isPresent() ? host(slot) : "nothing from its host");
             if (slot.handOver().isPresent()) {
-                facts.with(place + " handed over", slot.handOver().get().time());
+                facts.with(subject + " handed over", slot.handOver().get().time());
             }
             if (slot.workerStatement().isPresent()) {
-                facts.with(place + " worker", worker(slot));
+                facts.with(subject + " worker", worker(slot));
             }
         }
         return facts;

@@ -14,7 +14,7 @@ record ReceiptVerificationOutput(ReceiptVerification found) implements CommandOu
     public TextTable table() {
         TextTable table = new TextTable();
         for (ReceiptFinding each : found.findings()) {
-            table.row(each.level().toString(), each.place(), each.text());
+            table.row(each.level().toString(), each.subject(), each.text());
         }
         return table.row(
                 found.isVerified() ? "verified" : "NOT verified",
@@ -32,7 +32,7 @@ record ReceiptVerificationOutput(ReceiptVerification found) implements CommandOu
         for (ReceiptFinding each : found.findings()) {
             list.addObject()
                     .put("level", each.level().toString())
-                    .put("place", each.place())
+                    .put("place", each.subject())
                     .put("text", each.text());
         }
         return document;

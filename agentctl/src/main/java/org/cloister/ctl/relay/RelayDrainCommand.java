@@ -28,8 +28,8 @@ final class RelayDrainCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        String said = socket.post(undo ? "/undrain" : "/drain", new byte[0]);
-        output.print(new KeyValueOutput().with("relay", said));
+        String answer = socket.post(undo ? "/undrain" : "/drain", new byte[0]);
+        output.print(new KeyValueOutput().with("relay", answer));
         return ExitCode.OK.code();
     }
 }

@@ -35,11 +35,11 @@ final class RelayTicketsCommand implements Callable<Integer> {
                 List<String> nodes = new ArrayList<>();
                 ticket.path("node_names").forEach(name -> nodes.add(name.asText()));
                 String end = ticket.has("end") ? ": " + ticket.path("end").asText() : "";
-                String leaving = ticket.path("withdrawn").asBoolean() && end.isEmpty() ? ", withdrawn" : "";
+                String note = ticket.path("withdrawn").asBoolean() && end.isEmpty() ? ", withdrawn" : "";
                 table.row(
                         ticket.path("ticket").asText(),
                         ticket.path("account").asText(),
-                        ticket.path("state").asText() + end + leaving,
+                        ticket.path("state").asText() + end + note,
                         ticket.path("nodes").asText() + " nodes, "
                                 + ticket.path("cpus").asText() + " CPUs, "
                                 + ticket.path("memory_mib").asText() + " MiB",

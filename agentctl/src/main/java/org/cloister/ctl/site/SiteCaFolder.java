@@ -29,7 +29,7 @@ import org.cloister.protocol.identity.SubjectPublicKey;
 /** Folder of the site CA, on a machine that is not a relay; one process at a time holds its lock. */
 final class SiteCaFolder implements AutoCloseable {
     private static final Duration LOCK_WAIT = Duration.ofSeconds(5);
-    private static final Duration LOCK_LOOK = Duration.ofMillis(50);
+    private static final Duration LOCK_POLL = Duration.ofMillis(50);
     private static final String KEY = "key.json";
     private static final String AUTHORITY = "authority.pem";
     private static final String LIST = "revocations.crl";
@@ -151,7 +151,7 @@ final class SiteCaFolder implements AutoCloseable {
                 channel.close();
                 throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
             }
-            LockSupport.parkNanos(LOCK_LOOK.toNanos());
+            LockSupport.parkNanos(LOCK_POLL.toNanos());
         }
         return channel;
     }

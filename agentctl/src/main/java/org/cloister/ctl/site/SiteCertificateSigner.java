@@ -19,7 +19,7 @@ import org.cloister.protocol.identity.TrustStore;
  */
 final class SiteCertificateSigner implements CertificateRenewal.Signer {
     private final SiteCaFolder folder;
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
 
     /**
      * Creates the service.
@@ -34,12 +34,12 @@ final class SiteCertificateSigner implements CertificateRenewal.Signer {
             own = own.kept(newest.get());
         }
         TrustAnchors anchors = TrustAnchors.none().withSite(List.of(folder.key().verificationKey()));
-        this.beliefs = new TrustStore(anchors, own, InstantSource.system());
+        this.trustStore = new TrustStore(anchors, own, InstantSource.system());
     }
 
     /** Returns the trust store for relays, with the revocations of the CA itself. */
     TrustStore trustStore() {
-        return beliefs;
+        return trustStore;
     }
 
     @Override
@@ -77,7 +77,7 @@ final class SiteCertificateSigner implements CertificateRenewal.Signer {
 
     private void believe(RevocationList list) {
         try {
-            beliefs.addRevocationList(list);
+            trustStore.addRevocationList(list);
         } catch (IdentityRefusedException e) {
             // The list has expired, or the folder was set back: the registration authority reports that when it
             // receives the relay's list.

@@ -64,16 +64,16 @@ final class SiteServeCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         SiteCaFolder site = at.open(keys);
         site.close();
-        SiteCertificateSigner office = new SiteCertificateSigner(site);
-        if (office.newestList().isEmpty()) {
-            office.signList(Instant.now());
+        SiteCertificateSigner signer = new SiteCertificateSigner(site);
+        if (signer.newestList().isEmpty()) {
+            signer.signList(Instant.now());
         }
         AuthorityLinkCredential own = new AuthorityLinkCredential(site.authority(), InstantSource.system());
         try {
             // Fails at the start if no certificate can be issued, since a later attempt would fail too.
-            say("desk " + AuthorityLinkCredential.NAME + " with "
+            print("desk " + AuthorityLinkCredential.NAME + " with "
                     + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
-            serve(office, own, relays);
+            serve(signer, own, relays);
         } catch (UncheckedIOException e) {
             throw new IOException("certificate of the desk: " + e.getMessage(), e);
         } catch (InterruptedException e) {
@@ -82,16 +82,19 @@ final class SiteServeCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private void serve(SiteCertificateSigner office, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
+    private void serve(SiteCertificateSigner signer, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
             throws InterruptedException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         List<AgentLink> links = new ArrayList<>();
-        try (CertificateRenewal desk = new CertificateRenewal(office, InstantSource.system(), this::say)) {
+        try (CertificateRenewal renewal = new CertificateRenewal(signer, InstantSource.system(), this::print)) {
             for (InetSocketAddress each : addresses) {
                 AgentLink.Settings terms = new AgentLink.Settings(
-                        List.of(each), own, trust -> trust, office.trustStore(), "agentctl " + BuildVersion.current());
+                        List.of(each), own, trust -> trust, signer.trustStore(), "agentctl " + BuildVersion.current());
                 links.add(new AgentLink(
-                        loops, terms, desk.forRelay(each.getHostString() + ":" + each.getPort()), new SecureRandom()));
+                        loops,
+                        terms,
+                        renewal.forRelay(each.getHostString() + ":" + each.getPort()),
+                        new SecureRandom()));
             }
             new CountDownLatch(1).await();
         } finally {
@@ -100,7 +103,7 @@ final class SiteServeCommand implements Callable<Integer> {
         }
     }
 
-    private void say(String line) {
+    private void print(String line) {
         PrintWriter out = spec.commandLine().getOut();
         out.println(Instant.now().truncatedTo(ChronoUnit.SECONDS) + " " + TextTable.escapeControls(line));
         out.flush();

@@ -19,7 +19,7 @@ import org.cloister.transport.link.MessageFraming;
 final class AccessAnswerReader implements Circuit.Application {
     private static final String FRAMING = "access";
 
-    private final GrantListener heard;
+    private final GrantListener listener;
     private final Circuit.Application behind;
     private final CompletableFuture<AccessResponse.Granted> granted = new CompletableFuture<>();
 
@@ -29,8 +29,8 @@ final class AccessAnswerReader implements Circuit.Application {
         void onGranted(AccessResponse.Granted granted) throws IOException;
     }
 
-    AccessAnswerReader(GrantListener heard, Circuit.Application behind) {
-        this.heard = heard;
+    AccessAnswerReader(GrantListener listener, Circuit.Application behind) {
+        this.listener = listener;
         this.behind = behind;
     }
 
@@ -64,7 +64,7 @@ final class AccessAnswerReader implements Circuit.Application {
                     granted.completeExceptionally(
                             new IOException("controlling VM refuses (" + refused.word() + "): " + refused.text()));
                 } else if (message instanceof AccessResponse.Granted answer) {
-                    heard.onGranted(answer);
+                    listener.onGranted(answer);
                     behind.install(ctx.pipeline(), circuit);
                     granted.complete(answer);
                     // From here on the next handler reads the data after the grant.

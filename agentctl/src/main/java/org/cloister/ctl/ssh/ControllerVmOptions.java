@@ -48,12 +48,12 @@ final class ControllerVmOptions {
         ProjectHistory owners = circuits.owners();
         CertificateName to = name(owners);
         Path known = knownHosts(owners, to);
-        AccessAnswerReader entrance = new AccessAnswerReader(
+        AccessAnswerReader answerReader = new AccessAnswerReader(
                 granted -> AtomicFile.replace(
                         known, (to + " " + granted.hostKey() + "\n").getBytes(StandardCharsets.US_ASCII)),
                 streams);
-        circuits.open(to, role, entrance, circuit -> {
-            entrance.awaitGrant();
+        circuits.open(to, role, answerReader, circuit -> {
+            answerReader.awaitGrant();
             streams.awaitEnd();
         });
     }
@@ -61,10 +61,10 @@ final class ControllerVmOptions {
     /** Returns the login name that the VM assigns to this person; the circuit is used for nothing else. */
     String queryLogin(CertificateRole role) throws IOException, InterruptedException {
         List<String> logins = new ArrayList<>();
-        AccessAnswerReader entrance =
+        AccessAnswerReader answerReader =
                 new AccessAnswerReader(granted -> logins.add(granted.login()), (pipeline, circuit) -> {});
-        circuits.open(name(circuits.owners()), role, entrance, circuit -> {
-            entrance.awaitGrant();
+        circuits.open(name(circuits.owners()), role, answerReader, circuit -> {
+            answerReader.awaitGrant();
             circuit.shutdownOutput().sync();
         });
         return logins.get(0);

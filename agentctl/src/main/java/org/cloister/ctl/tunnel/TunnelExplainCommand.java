@@ -81,7 +81,7 @@ final class TunnelExplainCommand implements Callable<Integer> {
         try {
             GuardState guard = GuardState.read();
             TunnelView view = TunnelView.read(tunnels.socket(), Duration.ofSeconds(listen));
-            return view.explain(name, guard.inPlace() ? null : guard.words(), Instant.now());
+            return view.explain(name, guard.inPlace() ? null : guard.text(), Instant.now());
         } catch (IpsecException e) {
             return TunnelExplanation.of(new TunnelExplanation.Facts(
                     name, String.valueOf(e.getMessage()), null, false, null, List.of(), null, Instant.now()));

@@ -45,7 +45,7 @@ final class TunnelListCommand implements Callable<Integer> {
                 in += sa.children().stream().mapToLong(IkeSa.ChildSa::bytesIn).sum();
                 out += sa.children().stream().mapToLong(IkeSa.ChildSa::bytesOut).sum();
             }
-            String wrong = guard.inPlace() ? null : guard.words();
+            String wrong = guard.inPlace() ? null : guard.text();
             return new TunnelRow(tunnel, view.explain(tunnel.name(), wrong, Instant.now()), since, in, out);
         }
     }
@@ -70,7 +70,7 @@ final class TunnelListCommand implements Callable<Integer> {
                         row.bytesOut + " out",
                         state);
             }
-            return table.row("guard", guard.words());
+            return table.row("guard", guard.text());
         }
 
         @Override
@@ -89,7 +89,7 @@ final class TunnelListCommand implements Callable<Integer> {
                         .put("why", row.state.why())
                         .put("remedy", row.state.remedy());
             }
-            document.putObject("guard").put("in_place", guard.inPlace()).put("words", guard.words());
+            document.putObject("guard").put("in_place", guard.inPlace()).put("words", guard.text());
             return document;
         }
     }

@@ -21,7 +21,7 @@ final class TunnelOptions {
     }
 
     /** State of the tunnel guard in words, or its fault. */
-    record GuardState(boolean inPlace, String words) {
+    record GuardState(boolean inPlace, String text) {
         static GuardState read() {
             try {
                 TunnelGuard guard = TunnelGuard.read(TunnelNft.ofThisMachine());

@@ -40,16 +40,16 @@ record BootReport(String phase, Map<String, String> keys, Map<String, BigDecimal
             Matcher isPhase = PHASE.matcher(line);
             Matcher isKey = KEY.matcher(line);
             Matcher isReached = REACHED.matcher(line);
-            boolean taken = false;
+            boolean isFound = false;
             if (isPhase.matches()) {
-                taken = phase.isEmpty();
+                isFound = phase.isEmpty();
                 phase = isPhase.group(1);
             } else if (isKey.matches()) {
-                taken = keys.putIfAbsent(isKey.group(1), isKey.group(2)) == null;
+                isFound = keys.putIfAbsent(isKey.group(1), isKey.group(2)) == null;
             } else if (isReached.matches()) {
-                taken = reached.putIfAbsent(isReached.group(1), new BigDecimal(isReached.group(2))) == null;
+                isFound = reached.putIfAbsent(isReached.group(1), new BigDecimal(isReached.group(2))) == null;
             }
-            if (!taken) {
+            if (!isFound) {
                 throw malformed();
             }
         }

@@ -55,7 +55,7 @@ class CertificateRenewalTest {
     private Path folder;
 
     private RegistrationAuthority enrolments;
-    private CertificateRenewal desk;
+    private CertificateRenewal renewal;
 
     CertificateRenewalTest() throws Exception {}
 
@@ -110,30 +110,30 @@ class CertificateRenewalTest {
                 SubjectPublicKey.of(key.verificationKey()), key::sign, START, Duration.ofDays(30), new SecureRandom());
         enrolments = new RegistrationAuthority(site, new EnrolmentFileStore(folder));
         enrolments.open(HOST, token.publicHalf(), START, Duration.ofHours(1));
-        desk = new CertificateRenewal(new TestAuthority(), now::get, journal::add);
-        says("list 1 signed");
+        renewal = new CertificateRenewal(new TestAuthority(), now::get, journal::add);
+        awaitLine("list 1 signed");
     }
 
     @AfterEach
     void close() {
-        desk.close();
+        renewal.close();
     }
 
-    private void says(String begin) throws InterruptedException {
+    private void awaitLine(String begin) throws InterruptedException {
         assertThat(journal.poll(10, TimeUnit.SECONDS)).isNotNull().startsWith(begin);
     }
 
     private RenewalResult asks(SigningKey of) throws Exception {
-        BlockingQueue<RenewalResult> heard = new LinkedBlockingQueue<>();
+        BlockingQueue<RenewalResult> messages = new LinkedBlockingQueue<>();
         byte[] request = EnrolmentRequest.first(CertificateRequest.make(HOST, of), token.token())
                 .json();
-        desk.renew(new RelayMessage.RenewalRequested(1, HOST, ByteString.copyFrom(request)), heard::add);
-        return heard.poll(10, TimeUnit.SECONDS);
+        renewal.renew(new RelayMessage.RenewalRequested(1, HOST, ByteString.copyFrom(request)), messages::add);
+        return messages.poll(10, TimeUnit.SECONDS);
     }
 
     private BigInteger enrolled() throws Exception {
         byte[] certificate = asks(key()).certificate().toByteArray();
-        says("renewed: ");
+        awaitLine("renewed: ");
         return new X509CertificateHolder(certificate).getSerialNumber();
     }
 
@@ -144,9 +144,9 @@ class CertificateRenewalTest {
         RenewalResult outcome = asks(key());
         assertThat(outcome).isNotNull();
         assertThat(outcome.refused()).isEqualTo("copied");
-        says("ALARM: ");
-        says("error: revocation list: the token is gone");
-        says("list 2 signed");
+        awaitLine("ALARM: ");
+        awaitLine("error: revocation list: the token is gone");
+        awaitLine("list 2 signed");
         assertThat(newest.get().serials()).contains(serial);
     }
 
@@ -155,7 +155,7 @@ class CertificateRenewalTest {
         BigInteger serial = enrolled();
         enrolments.revoke(HOST, "a test", START);
         now.set(START.plusSeconds(40));
-        says("list 2 signed");
+        awaitLine("list 2 signed");
         assertThat(newest.get().serials()).contains(serial);
         now.set(START.plusSeconds(80));
         assertThat(journal.poll(3, TimeUnit.SECONDS)).as("signed once").isNull();

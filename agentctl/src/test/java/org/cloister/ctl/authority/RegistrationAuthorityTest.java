@@ -64,9 +64,9 @@ class RegistrationAuthorityTest {
     }
 
     private RegistrationAuthority opened() throws IOException {
-        RegistrationAuthority desk = desk();
-        desk.open(H1, made.publicHalf(), now, HOUR);
-        return desk;
+        RegistrationAuthority authority = desk();
+        authority.open(H1, made.publicHalf(), now, HOUR);
+        return authority;
     }
 
     private EnrolmentRequest asks(SigningKey key) throws IOException {
@@ -81,8 +81,8 @@ class RegistrationAuthorityTest {
         return EnrolmentRequest.parse(request.json());
     }
 
-    private static IdentityClause refused(RegistrationAuthority desk, EnrolmentRequest request, Instant at) {
-        Throwable thrown = catchThrowable(() -> desk.answer(request, at));
+    private static IdentityClause refused(RegistrationAuthority authority, EnrolmentRequest request, Instant at) {
+        Throwable thrown = catchThrowable(() -> authority.answer(request, at));
         assertThat(thrown).isInstanceOf(IdentityRefusedException.class);
         return ((IdentityRefusedException) thrown).clause();
     }
@@ -133,15 +133,15 @@ class RegistrationAuthorityTest {
 
     @Test
     void who_has_not_the_token_can_neither_use_nor_burn_it() throws Exception {
-        RegistrationAuthority desk = opened();
+        RegistrationAuthority authority = opened();
         EnrolmentToken other = EnrolmentToken.make(random).token();
         EnrolmentRequest guess = overWire(EnrolmentRequest.first(CertificateRequest.make(H1, second), other));
-        assertThat(refused(desk, guess, now)).isEqualTo(IdentityClause.PROOF);
-        assertThat(refused(desk, renews(second), now)).isEqualTo(IdentityClause.PROOF);
-        byte[] answer = desk.answer(asks(first), now);
-        assertThat(refused(desk, guess, now)).isEqualTo(IdentityClause.PROOF);
-        assertThat(refused(desk, renews(second), now)).isEqualTo(IdentityClause.PROOF);
-        assertThat(desk.answer(renews(first), now)).isEqualTo(answer);
+        assertThat(refused(authority, guess, now)).isEqualTo(IdentityClause.PROOF);
+        assertThat(refused(authority, renews(second), now)).isEqualTo(IdentityClause.PROOF);
+        byte[] answer = authority.answer(asks(first), now);
+        assertThat(refused(authority, guess, now)).isEqualTo(IdentityClause.PROOF);
+        assertThat(refused(authority, renews(second), now)).isEqualTo(IdentityClause.PROOF);
+        assertThat(authority.answer(renews(first), now)).isEqualTo(answer);
     }
 
     @Test
@@ -157,14 +157,15 @@ class RegistrationAuthorityTest {
 
     @Test
     void a_token_is_for_one_name_and_one_time() throws Exception {
-        RegistrationAuthority desk = opened();
-        assertThat(refused(desk, asks(first), now.plus(HOUR))).isEqualTo(IdentityClause.EXPIRED);
+        RegistrationAuthority authority = opened();
+        assertThat(refused(authority, asks(first), now.plus(HOUR))).isEqualTo(IdentityClause.EXPIRED);
         CertificateName other = new CertificateName("h2", "host", CertificateName.SITE);
         EnrolmentRequest stolen = overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token()));
-        assertThat(refused(desk, stolen, now)).isEqualTo(IdentityClause.UNKNOWN);
-        assertThat(desk.answer(asks(first), now.plus(HOUR).minusSeconds(1))).isNotEmpty();
+        assertThat(refused(authority, stolen, now)).isEqualTo(IdentityClause.UNKNOWN);
+        assertThat(authority.answer(asks(first), now.plus(HOUR).minusSeconds(1)))
+                .isNotEmpty();
         for (Duration lifetime : List.of(Duration.ofMinutes(14), Duration.ofDays(8), Duration.ZERO)) {
-            assertThatThrownBy(() -> desk.open(other, made.publicHalf(), now, lifetime))
+            assertThatThrownBy(() -> authority.open(other, made.publicHalf(), now, lifetime))
                     .isInstanceOf(CertificationRefusedException.class);
         }
     }
@@ -202,13 +203,13 @@ class RegistrationAuthorityTest {
         assertThat(refused(desk(), asks(second), late)).isEqualTo(IdentityClause.COPIED);
         assertThat(list(late).revokes(first.verificationKey())).isTrue();
         CertificateName other = new CertificateName("h2", "host", CertificateName.SITE);
-        RegistrationAuthority desk = desk();
-        desk.open(other, made.publicHalf(), late, HOUR);
+        RegistrationAuthority authority = desk();
+        authority.open(other, made.publicHalf(), late, HOUR);
         EnrolmentRequest again = overWire(EnrolmentRequest.first(CertificateRequest.make(other, first), made.token()));
-        assertThat(refused(desk, again, late)).isEqualTo(IdentityClause.REVOKED);
-        desk.answer(overWire(EnrolmentRequest.first(CertificateRequest.make(other, second), made.token())), late);
+        assertThat(refused(authority, again, late)).isEqualTo(IdentityClause.REVOKED);
+        authority.answer(overWire(EnrolmentRequest.first(CertificateRequest.make(other, second), made.token())), late);
         Instant later = late.plus(Duration.ofDays(3));
-        desk.revoke(other, "stolen", later);
+        authority.revoke(other, "stolen", later);
         assertThat(list(later).revokes(second.verificationKey())).isTrue();
         assertThat(list(later).revokes(first.verificationKey())).isTrue();
     }
@@ -294,7 +295,7 @@ class RegistrationAuthorityTest {
 
     @Test
     void killed_at_any_write_the_first_key_gets_a_certificate_and_no_second_key_does() throws Exception {
-        List<String> ran = new ArrayList<>();
+        List<String> order = new ArrayList<>();
         for (int write = 1; write <= 2; write++) {
             for (boolean after : new boolean[] {false, true}) {
                 try (Stream<Path> files = Files.list(folder)) {
@@ -309,10 +310,10 @@ class RegistrationAuthorityTest {
                 byte[] answer = desk().answer(asks(first), now);
                 assertThat(desk().answer(asks(first), now)).isEqualTo(answer);
                 assertThat(refused(desk(), asks(second), now)).isEqualTo(IdentityClause.COPIED);
-                ran.add(write + " " + after);
+                order.add(write + " " + after);
             }
         }
-        assertThat(ran).hasSize(4);
+        assertThat(order).hasSize(4);
     }
 
     @Test

@@ -37,7 +37,7 @@ class RevokedKeyTest {
     private final SigningKey host = KeySamples.signing(SignatureCurve.P256);
     private final CertificateAuthority site = site(one);
     private Instant now = NOW;
-    private final TrustStore beliefs = new TrustStore(
+    private final TrustStore trustStore = new TrustStore(
             TrustAnchors.none().withSite(List.of(one.verificationKey(), other.verificationKey())),
             RevocationLists.none(),
             () -> now);
@@ -54,11 +54,11 @@ class RevokedKeyTest {
     }
 
     private void list(CertificateAuthority of, int number) throws Exception {
-        beliefs.addRevocationList(of.revoke(List.of(), BigInteger.valueOf(number), now, DAY));
+        trustStore.addRevocationList(of.revoke(List.of(), BigInteger.valueOf(number), now, DAY));
     }
 
     private IdentityClause refused(VerificationKey key) {
-        return catchThrowableOfType(IdentityRefusedException.class, () -> beliefs.requireKey(key))
+        return catchThrowableOfType(IdentityRefusedException.class, () -> trustStore.requireKey(key))
                 .clause();
     }
 
@@ -68,7 +68,7 @@ class RevokedKeyTest {
         list(site, 1);
         assertThat(refused(host.verificationKey())).as("of one of two").isEqualTo(IdentityClause.LIST);
         list(site(other), 1);
-        assertThatCode(() -> beliefs.requireKey(host.verificationKey())).doesNotThrowAnyException();
+        assertThatCode(() -> trustStore.requireKey(host.verificationKey())).doesNotThrowAnyException();
         now = NOW.plus(Duration.ofHours(25));
         list(site, 2);
         assertThat(refused(host.verificationKey())).as("the other's has ended").isEqualTo(IdentityClause.LIST);
@@ -77,15 +77,15 @@ class RevokedKeyTest {
     @Test
     void a_key_that_a_list_names_is_refused_also_when_the_list_has_ended() throws Exception {
         list(site(other), 1);
-        RegistrationAuthority desk = new RegistrationAuthority(site, new EnrolmentFileStore(folder));
+        RegistrationAuthority authority = new RegistrationAuthority(site, new EnrolmentFileStore(folder));
         CertificateName name = new CertificateName("h1", "host", CertificateName.SITE);
         EnrolmentToken.NewToken token = EnrolmentToken.make(new SecureRandom());
-        desk.open(name, token.publicHalf(), now, Duration.ofHours(1));
-        desk.answer(EnrolmentRequest.first(CertificateRequest.make(name, host), token.token()), now);
-        desk.revoke(name, "stolen", now);
-        beliefs.addRevocationList(desk.list(BigInteger.ONE, now, DAY));
+        authority.open(name, token.publicHalf(), now, Duration.ofHours(1));
+        authority.answer(EnrolmentRequest.first(CertificateRequest.make(name, host), token.token()), now);
+        authority.revoke(name, "stolen", now);
+        trustStore.addRevocationList(authority.list(BigInteger.ONE, now, DAY));
         assertThat(refused(host.verificationKey())).isEqualTo(IdentityClause.REVOKED);
-        assertThatCode(() -> beliefs.requireKey(
+        assertThatCode(() -> trustStore.requireKey(
                         KeySamples.signing(SignatureCurve.P256).verificationKey()))
                 .doesNotThrowAnyException();
         now = NOW.plus(Duration.ofDays(2));

@@ -39,12 +39,12 @@ class StandardStreamsTest {
 
     /** A program that reads nothing before it is told to. */
     private static final class Slow extends OutputStream {
-        final CountDownLatch asked = new CountDownLatch(1);
+        final CountDownLatch readStarted = new CountDownLatch(1);
         final CountDownLatch may = new CountDownLatch(1);
 
         @Override
         public void write(int one) throws IOException {
-            asked.countDown();
+            readStarted.countDown();
             try {
                 may.await();
             } catch (InterruptedException e) {
@@ -53,7 +53,7 @@ class StandardStreamsTest {
         }
     }
 
-    private CircuitPair.End end(CertificateName own, CertificateName other, Circuit.Application application)
+    private CircuitPair.End endpoint(CertificateName own, CertificateName other, Circuit.Application application)
             throws Exception {
         KeyPair pair = world.boot;
         byte[] certificate = BootCertificate.make(
@@ -76,13 +76,13 @@ class StandardStreamsTest {
         try (CircuitPair circuits = new CircuitPair()) {
             CircuitPair.Ends ends = circuits.open(
                     new CircuitTerms(world.worker, world.controller, Digest.sha384("policy")),
-                    end(world.worker, world.controller, streams),
-                    end(
+                    endpoint(world.worker, world.controller, streams),
+                    endpoint(
                             world.controller,
                             world.worker,
                             (pipeline, circuit) -> pipeline.addLast(new ChannelInboundHandlerAdapter())));
             ends.target().channel().writeAndFlush(Unpooled.wrappedBuffer(new byte[1]));
-            assertThat(out.asked.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(out.readStarted.await(20, TimeUnit.SECONDS)).isTrue();
             ends.target().close(CloseReason.DRAINING);
             ends.opener().channel().closeFuture().sync();
             typed.write(1);

@@ -48,12 +48,12 @@ class HostCommandsTest {
         host.close();
     }
 
-    private CompletableFuture<Cli.Result> running(String... words) {
-        String[] all = new String[words.length + 3];
+    private CompletableFuture<Cli.Result> running(String... arguments) {
+        String[] all = new String[arguments.length + 3];
         all[0] = "host";
-        System.arraycopy(words, 0, all, 1, words.length);
-        all[words.length + 1] = "--socket";
-        all[words.length + 2] = socket.toString();
+        System.arraycopy(arguments, 0, all, 1, arguments.length);
+        all[arguments.length + 1] = "--socket";
+        all[arguments.length + 2] = socket.toString();
         return CompletableFuture.supplyAsync(() -> {
             try {
                 return cli.run(all);
@@ -63,8 +63,8 @@ class HostCommandsTest {
         });
     }
 
-    private Cli.Result ask(String request, String answer, String... words) throws IOException {
-        CompletableFuture<Cli.Result> result = running(words);
+    private Cli.Result query(String request, String answer, String... arguments) throws IOException {
+        CompletableFuture<Cli.Result> result = running(arguments);
         try (LoopbackAgentHost.Call call = host.accept()) {
             assertThat(call.receive()).isEqualTo(request);
             call.send(answer);
@@ -79,7 +79,7 @@ class HostCommandsTest {
                 + "{\"name\":\"bridge\",\"there\":false,\"text\":\"no such file\"}],\"starting\":1,\"running\":2,"
                 + "\"ending\":0,\"strays\":[\"tap cl-aaaaaaaa0\"],\"troubles\":[\"libvirt gave no answer\"],"
                 + "\"looked_seconds\":3}}";
-        Cli.Result away = ask("{\"request\":\"status\"}", answer, "status");
+        Cli.Result away = query("{\"request\":\"status\"}", answer, "status");
         assertThat(away.status()).isEqualTo(2);
         assertThat(away.out()).isEqualTo("""
                 host        n1.host.site.cloister.internal
@@ -94,7 +94,7 @@ class HostCommandsTest {
                 looked      3 s ago
                 """);
         Cli.Result well =
-                ask("{\"request\":\"status\"}", answer.replace("false,\"why_not\"", "true,\"was\""), "status");
+                query("{\"request\":\"status\"}", answer.replace("false,\"why_not\"", "true,\"was\""), "status");
         assertThat(well.status()).isZero();
         assertThat(well.out()).contains("takes work  yes\n");
     }
@@ -103,20 +103,21 @@ class HostCommandsTest {
     void vms_and_the_ledger_are_tables_or_documents() throws IOException {
         String vms = "{\"answer\":{\"vms\":[" + VM + "\"state\":\"ending\",\"cpus\":2,\"memory_mib\":512,\"vlan\":103,"
                 + "\"address\":\"10.64.12.2\",\"since\":\"2026-11-22T10:00:00Z\",\"end\":\"step-gone\"}]}}";
-        assertThat(ask("{\"request\":\"vms\"}", vms, "vms").out())
+        assertThat(query("{\"request\":\"vms\"}", vms, "vms").out())
                 .isEqualTo("cloister-czgfrtu36vggs2hc-0  ending: step-gone  job 4711  2 CPUs, 512 MiB"
                         + "  VLAN 103, 10.64.12.2  since 2026-11-22T10:00:00Z\n");
-        assertThat(ask("{\"request\":\"vms\"}", vms, "vms", "-o", "json").out()).contains("\"memory_mib\" : 512");
+        assertThat(query("{\"request\":\"vms\"}", vms, "vms", "-o", "json").out())
+                .contains("\"memory_mib\" : 512");
         String ledger = "{\"answer\":{\"entries\":[" + VM + "\"scratch\":true,\"claimed\":\"2026-11-22T10:00:00Z\","
                 + "\"step\":\"tap\",\"end\":{\"why\":\"failed\",\"at\":\"port\",\"time\":\"2026-11-22T10:00:01Z\"}}]}}";
-        assertThat(ask("{\"request\":\"ledger\"}", ledger, "ledger").out())
+        assertThat(query("{\"request\":\"ledger\"}", ledger, "ledger").out())
                 .isEqualTo("cloister-czgfrtu36vggs2hc-0  u  job 4711  tap  claimed 2026-11-22T10:00:00Z"
                         + "  ends: failed at port, 2026-11-22T10:00:01Z\n");
     }
 
     @Test
     void a_vm_is_rendered_line_by_line_and_stopped_by_its_name() throws IOException {
-        Cli.Result rendered = ask(
+        Cli.Result rendered = query(
                 "{\"request\":\"render\",\"what\":\"" + TICKET + "\"}",
                 "{\"answer\":{\"xml\":\"<domain>\\n  <name>x</name>\\n</domain>\\n\",\"ports\":[\"cl-a0 tag=103\"],"
                         + "\"flows\":[\"table=0,actions=drop\"]}}",
@@ -124,14 +125,14 @@ class HostCommandsTest {
                 TICKET);
         assertThat(rendered.out())
                 .isEqualTo("<domain>\n  <name>x</name>\n</domain>\nport: cl-a0 tag=103\nflow: table=0,actions=drop\n");
-        assertThat(ask("{\"request\":\"stop\",\"vm\":\"u\"}", "{\"answer\":{\"vm\":\"u\"}}", "stop", "u")
+        assertThat(query("{\"request\":\"stop\",\"vm\":\"u\"}", "{\"answer\":{\"vm\":\"u\"}}", "stop", "u")
                         .out())
                 .isEqualTo("vm     u\nstate  ending\n");
     }
 
     @Test
     void what_is_refused_is_an_error_with_its_hint() throws IOException {
-        Cli.Result refused = ask(
+        Cli.Result refused = query(
                 "{\"request\":\"stop\",\"vm\":\"u\"}",
                 "{\"refused\":{\"text\":\"u: want a VM of this host, have none\",\"hint\":\"see agentctl host vms\"}}",
                 "stop",
@@ -141,8 +142,8 @@ class HostCommandsTest {
                         agentctl: error: u: want a VM of this host, have none
                         agentctl: hint: see agentctl host vms
                         """);
-        assertThat(ask("{\"request\":\"vms\"}", "[]", "vms").err()).contains("want an object of agent-host");
-        assertThat(ask("{\"request\":\"vms\"}", "{\"x\":1}", "vms").err()).contains("have something else");
+        assertThat(query("{\"request\":\"vms\"}", "[]", "vms").err()).contains("want an object of agent-host");
+        assertThat(query("{\"request\":\"vms\"}", "{\"x\":1}", "vms").err()).contains("have something else");
     }
 
     @Test

@@ -21,17 +21,17 @@ final class LoopbackAgentHost implements AutoCloseable {
     /** One connection. */
     static final class Call implements AutoCloseable {
         private final SocketChannel channel;
-        private final BufferedReader heard;
+        private final BufferedReader input;
 
         private Call(SocketChannel channel) {
             this.channel = channel;
-            this.heard =
+            this.input =
                     new BufferedReader(new InputStreamReader(Channels.newInputStream(channel), StandardCharsets.UTF_8));
         }
 
         /** The next line. */
         String receive() throws IOException {
-            return String.valueOf(heard.readLine());
+            return String.valueOf(input.readLine());
         }
 
         Call send(String line) throws IOException {

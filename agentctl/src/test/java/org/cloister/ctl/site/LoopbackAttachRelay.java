@@ -32,19 +32,19 @@ import org.cloister.transport.tls.TlsProfile;
 /** A relay's end of one attach stream, on loopback: a test says what it likes and hears what the desk says. */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 final class LoopbackAttachRelay implements AutoCloseable {
-    private final BlockingQueue<AgentMessage> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<AgentMessage> messages = new LinkedBlockingQueue<>();
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel listener;
     private volatile Channel attached;
 
-    LoopbackAttachRelay(TlsCredential own, CertifiedPeerVerifier desk) {
+    LoopbackAttachRelay(TlsCredential own, CertifiedPeerVerifier authorities) {
         listener = new ServerBootstrap()
                 .group(loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(own, desk)));
+                        channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(own, authorities)));
                         LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
@@ -79,7 +79,7 @@ final class LoopbackAttachRelay implements AutoCloseable {
     /** The next message of a kind. */
     <T extends AgentMessage> T receive(Class<T> kind) throws InterruptedException {
         while (true) {
-            AgentMessage message = heard.poll(60, TimeUnit.SECONDS);
+            AgentMessage message = messages.poll(60, TimeUnit.SECONDS);
             if (message == null) {
                 throw new AssertionError("no " + kind.getSimpleName());
             }
@@ -111,7 +111,7 @@ final class LoopbackAttachRelay implements AutoCloseable {
                 attached = ctx.channel();
                 send(new RelayMessage.Attached("r1", ReconnectDelay.DEFAULT, 0));
             }
-            heard.add((AgentMessage) message);
+            messages.add((AgentMessage) message);
         }
     }
 }

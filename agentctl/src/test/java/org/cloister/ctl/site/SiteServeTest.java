@@ -110,14 +110,14 @@ class SiteServeTest {
                 .orElseThrow();
         try (LoopbackAttachRelay relay = new LoopbackAttachRelay(machine("r1"), desks())) {
             Cli.Result[] ended = new Cli.Result[1];
-            Thread desk = new Thread(() -> {
+            Thread thread = new Thread(() -> {
                 try {
                     ended[0] = cli.runWithSecret("site", "serve", "--site", at("ca"), "--relay", relay.address());
                 } catch (IOException e) {
                     throw new java.io.UncheckedIOException(e);
                 }
             });
-            desk.start();
+            thread.start();
             AgentMessage.DeliverRevocations first = relay.receive(AgentMessage.DeliverRevocations.class);
             assertThat(list(first).serials()).isEmpty();
             relay.confirm(first);
@@ -137,8 +137,8 @@ class SiteServeTest {
                             .outcome()
                             .refused())
                     .isEqualTo("revoked");
-            desk.interrupt();
-            desk.join();
+            thread.interrupt();
+            thread.join();
             assertThat(ended[0].err()).isEmpty();
             assertThat(ended[0].out()).contains("attached to " + relay.address(), "has list", "refused (revoked)");
         }

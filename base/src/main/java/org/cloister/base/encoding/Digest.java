@@ -44,13 +44,13 @@ public record Digest(Algorithm algorithm, String hex) {
 
     private static final int READ_BYTES = 1 << 18;
     /** Length up to which a malformed digest is shown whole, so that a digest of another kind can be recognised. */
-    private static final int LONGEST_SHOWN = 128;
+    private static final int LONGEST_QUOTED = 128;
 
     public Digest {
         if (hex.length() != 2 * algorithm.bytes || !hex.chars().allMatch(Digest::isLowerHex)) {
             throw new IllegalArgumentException(algorithm.javaName + " digest: want " + 2 * algorithm.bytes
                     + " lower-case hex digits, have "
-                    + (hex.length() > LONGEST_SHOWN ? StrictJson.quoted(hex) : StrictJson.literal(hex)));
+                    + (hex.length() > LONGEST_QUOTED ? StrictJson.quoted(hex) : StrictJson.literal(hex)));
         }
     }
 

@@ -43,7 +43,7 @@ public final class StrictJson {
 
     private final String path;
     private final JsonNode object;
-    private final Set<String> asked = new TreeSet<>();
+    private final Set<String> knownKeys = new TreeSet<>();
 
     private StrictJson(String path, JsonNode object) {
         this.path = path;
@@ -116,7 +116,7 @@ public final class StrictJson {
 
     /** Returns whether the key is present, and marks it as requested; for keys that may be missing. */
     public boolean has(String key) {
-        asked.add(key);
+        knownKeys.add(key);
         return object.has(key);
     }
 
@@ -201,12 +201,12 @@ public final class StrictJson {
     public List<String> texts(String key, int max, Pattern want) throws MalformedException {
         List<String> texts = new ArrayList<>();
         for (JsonNode value : requireArray(key, max, "strings")) {
-            String place = path + key + "[" + texts.size() + "]";
+            String keyPath = path + key + "[" + texts.size() + "]";
             if (!value.isTextual() || !want.matcher(value.textValue()).matches()) {
-                throw new MalformedException(place + ": want " + want + ", have " + quoted(value));
+                throw new MalformedException(keyPath + ": want " + want + ", have " + quoted(value));
             }
             if (texts.contains(value.textValue())) {
-                throw new MalformedException(place + ": want each once, have " + quoted(value) + " again");
+                throw new MalformedException(keyPath + ": want each once, have " + quoted(value) + " again");
             }
             texts.add(value.textValue());
         }
@@ -247,17 +247,17 @@ public final class StrictJson {
         }
         Map<String, Object> scalars = new LinkedHashMap<>();
         for (Map.Entry<String, JsonNode> each : object.properties()) {
-            String place = path + key + "." + StrictJson.quoted(each.getKey());
+            String keyPath = path + key + "." + StrictJson.quoted(each.getKey());
             JsonNode value = each.getValue();
             if (!MEMBER.matcher(each.getKey()).matches()) {
-                throw new MalformedException(place + ": want a name of " + MEMBER);
+                throw new MalformedException(keyPath + ": want a name of " + MEMBER);
             }
             if (value.isTextual() && want.matcher(value.textValue()).matches()) {
                 scalars.put(each.getKey(), value.textValue());
             } else if (value.isIntegralNumber() && value.canConvertToLong()) {
                 scalars.put(each.getKey(), value.longValue());
             } else {
-                throw new MalformedException(place + ": want an integer or " + want + ", have " + quoted(value));
+                throw new MalformedException(keyPath + ": want an integer or " + want + ", have " + quoted(value));
             }
         }
         return scalars;
@@ -267,8 +267,8 @@ public final class StrictJson {
         JsonNode array = requireArray(key, max, "objects");
         List<StrictJson> objects = new ArrayList<>();
         for (int i = 0; i < array.size(); i++) {
-            String place = path + key + "[" + i + "]";
-            objects.add(new StrictJson(place + ".", requireObject(place, array.get(i))));
+            String keyPath = path + key + "[" + i + "]";
+            objects.add(new StrictJson(keyPath + ".", requireObject(keyPath, array.get(i))));
         }
         return objects;
     }
@@ -277,8 +277,8 @@ public final class StrictJson {
     public void requireNothingElse() throws MalformedException {
         for (Iterator<String> names = object.fieldNames(); names.hasNext(); ) {
             String name = names.next();
-            if (!asked.contains(name)) {
-                throw new MalformedException(path + name + ": unknown key; known: " + String.join(", ", asked));
+            if (!knownKeys.contains(name)) {
+                throw new MalformedException(path + name + ": unknown key; known: " + String.join(", ", knownKeys));
             }
         }
     }
@@ -295,7 +295,7 @@ public final class StrictJson {
             if (!object.has(name)) {
                 throw new MalformedException(path + CRITICAL + ": names " + quoted(name) + ", which is not there");
             }
-            if (!asked.contains(name)) {
+            if (!knownKeys.contains(name)) {
                 throw new MalformedException(
                         path + name + ": critical, and unknown to this version; take a version that knows it");
             }
@@ -331,7 +331,7 @@ public final class StrictJson {
     }
 
     private JsonNode require(String key) throws MalformedException {
-        asked.add(key);
+        knownKeys.add(key);
         JsonNode value = object.get(key);
         if (value == null) {
             throw new MalformedException(path + key + ": missing");
@@ -339,22 +339,22 @@ public final class StrictJson {
         return value;
     }
 
-    private static JsonNode requireObject(String place, JsonNode value) throws MalformedException {
+    private static JsonNode requireObject(String keyPath, JsonNode value) throws MalformedException {
         if (!value.isObject()) {
-            throw new MalformedException(place + ": want an object, have " + value.getNodeType());
+            throw new MalformedException(keyPath + ": want an object, have " + value.getNodeType());
         }
         return value;
     }
 
     /** Rejects unpaired surrogates: an escape may name half of a pair, which UTF-8 cannot encode. */
-    private static String requireCharacters(String place, String text) throws MalformedException {
+    private static String requireCharacters(String keyPath, String text) throws MalformedException {
         for (int i = 0; i < text.length(); i++) {
             if (Character.isHighSurrogate(text.charAt(i))
                     && i + 1 < text.length()
                     && Character.isLowSurrogate(text.charAt(i + 1))) {
                 i++;
             } else if (Character.isSurrogate(text.charAt(i))) {
-                throw new MalformedException(place + ": want characters, have half of one: " + quoted(text));
+                throw new MalformedException(keyPath + ": want characters, have half of one: " + quoted(text));
             }
         }
         return text;

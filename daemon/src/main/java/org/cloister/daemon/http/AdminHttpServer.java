@@ -39,7 +39,7 @@ public final class AdminHttpServer implements AutoCloseable {
     /** Seconds for a whole request, however slowly it arrives. */
     private static final int WAIT_S = 10;
     /** Seconds for a whole connection: one whose client does not read its answer is closed. */
-    private static final int LIFE_S = 60;
+    private static final int REQUEST_LIMIT_S = 60;
 
     private final Channel channel;
 
@@ -122,7 +122,7 @@ public final class AdminHttpServer implements AutoCloseable {
 
     private static final class RequestReader extends SimpleChannelInboundHandler<FullHttpRequest> {
         private final RequestHandler answering;
-        private boolean asked;
+        private boolean isAnswering;
 
         RequestReader(RequestHandler answering) {
             this.answering = answering;
@@ -133,25 +133,25 @@ public final class AdminHttpServer implements AutoCloseable {
             ScheduledFuture<?> request = ctx.executor()
                     .schedule(
                             () -> {
-                                if (!asked) {
+                                if (!isAnswering) {
                                     ctx.close();
                                 }
                             },
                             WAIT_S,
                             TimeUnit.SECONDS);
-            ScheduledFuture<?> life = ctx.executor().schedule(() -> ctx.close(), LIFE_S, TimeUnit.SECONDS);
+            ScheduledFuture<?> timer = ctx.executor().schedule(() -> ctx.close(), REQUEST_LIMIT_S, TimeUnit.SECONDS);
             ctx.channel().closeFuture().addListener(closed -> {
                 request.cancel(false);
-                life.cancel(false);
+                timer.cancel(false);
             });
         }
 
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
-            if (asked) {
+            if (isAnswering) {
                 return;
             }
-            asked = true;
+            isAnswering = true;
             if (request.decoderResult().isSuccess()) {
                 answering.answer(request).thenAccept(each -> ctx.executor().execute(() -> write(ctx, each)));
             } else {

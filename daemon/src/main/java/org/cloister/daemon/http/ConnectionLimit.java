@@ -28,10 +28,10 @@ final class ConnectionLimit {
         if (away != null) {
             away.close();
         }
-        connection.closeFuture().addListener(closed -> leave(connection));
+        connection.closeFuture().addListener(closed -> remove(connection));
     }
 
-    private synchronized void leave(Channel connection) {
+    private synchronized void remove(Channel connection) {
         open.remove(connection);
     }
 }

@@ -41,11 +41,11 @@ class AdminHttpServerTest {
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    private Socket call(String said) throws IOException {
+    private Socket call(String request) throws IOException {
         InetSocketAddress address = (InetSocketAddress) listener.address();
         Socket socket = new Socket(address.getAddress(), address.getPort());
         socket.setSoTimeout(40_000);
-        socket.getOutputStream().write(said.getBytes(StandardCharsets.US_ASCII));
+        socket.getOutputStream().write(request.getBytes(StandardCharsets.US_ASCII));
         return socket;
     }
 

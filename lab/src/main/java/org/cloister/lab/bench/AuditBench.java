@@ -40,12 +40,12 @@ final class AuditBench implements Benches.Bench {
     private static final int SINGLE = 400;
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path folder = home.root().resolve("bench-audit");
-        double[] ours = new double[rounds];
-        double[] peer = new double[rounds];
+        double[] ours = new double[repetitions];
+        double[] peer = new double[repetitions];
         // The first round warms up the JVM and is not counted.
-        for (int i = -1; i < rounds; i++) {
+        for (int i = -1; i < repetitions; i++) {
             LabCommand.of("rm", "-rf", folder.toString()).succeed();
             Files.createDirectories(folder);
             double rate = appendPerS(folder.resolve("log"));

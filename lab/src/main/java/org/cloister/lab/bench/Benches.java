@@ -16,7 +16,7 @@ public final class Benches {
     /** Measures and reports its figures, in its own lab. */
     @FunctionalInterface
     interface Bench {
-        void run(LabHome home, int rounds, BenchFigures figures) throws IOException;
+        void run(LabHome home, int repetitions, BenchFigures figures) throws IOException;
     }
 
     private static final Map<String, Bench> ALL = new TreeMap<>(Map.ofEntries(
@@ -33,7 +33,7 @@ public final class Benches {
             Map.entry("vm", new VmBench())));
 
     /** @param names empty for all */
-    public static void run(List<String> names, int rounds, LabHome home, Path results, PrintStream out)
+    public static void run(List<String> names, int repetitions, LabHome home, Path results, PrintStream out)
             throws IOException {
         for (String name : names) {
             if (!ALL.containsKey(name)) {
@@ -43,7 +43,7 @@ public final class Benches {
         for (Map.Entry<String, Bench> bench : ALL.entrySet()) {
             if (names.isEmpty() || names.contains(bench.getKey())) {
                 BenchFigures figures = new BenchFigures(bench.getKey(), out);
-                bench.getValue().run(home, rounds, figures);
+                bench.getValue().run(home, repetitions, figures);
                 figures.save(results.resolve(bench.getKey() + ".json"));
             }
         }

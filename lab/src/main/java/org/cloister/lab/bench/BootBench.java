@@ -29,16 +29,16 @@ final class BootBench implements Benches.Bench {
     private static final String REACHED = "cloister: user space";
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path image = home.image("lab").toRealPath();
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.err));
         try {
             LabHost host = lab.host(1);
             Path initrd = bareInitrd(host);
-            double[] ours = new double[rounds];
-            double[] peer = new double[rounds];
-            for (int i = 0; i < rounds; i++) {
+            double[] ours = new double[repetitions];
+            double[] peer = new double[repetitions];
+            for (int i = 0; i < repetitions; i++) {
                 ours[i] = secure(host, image);
                 peer[i] = bare(host, image, initrd);
             }

@@ -21,23 +21,23 @@ import org.cloister.lab.relay.SlurmCommandStubs;
  */
 final class FloodBench {
     private static final int WARM = 20;
-    private static final int TURNS = 4;
+    private static final int SLICES = 4;
     /**
-     * Number of tickets in one turn. With {@link #TURNS} of each kind, fewer than the addresses of a project's network,
+     * Number of tickets in one slice. With {@link #SLICES} of each kind, fewer than the addresses of a project's network,
      * each of which has a reuse delay.
      */
     private static final int TICKETS = 100;
 
     private static final double MEMORY_MB = 512;
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration TIMEOUT = Duration.ofSeconds(90);
 
     private FloodBench() {}
 
-    static void run(Path folder, int rounds, BenchFigures figures) throws IOException {
-        double[] idle = new double[rounds];
-        double[] flooded = new double[rounds];
-        double[] memory = new double[rounds];
-        for (int i = 0; i < rounds; i++) {
+    static void run(Path folder, int repetitions, BenchFigures figures) throws IOException {
+        double[] idle = new double[repetitions];
+        double[] flooded = new double[repetitions];
+        double[] memory = new double[repetitions];
+        for (int i = 0; i < repetitions; i++) {
             Measurement round = new Measurement(Files.createDirectories(folder.resolve(Integer.toString(i))));
             round.run();
             idle[i] = p99(round.idle);
@@ -82,10 +82,10 @@ final class FloodBench {
                 site.beside(other);
                 // The first tickets warm up the JVM.
                 seconds(relay, WARM);
-                for (int i = 0; i < TURNS; i++) {
+                for (int i = 0; i < SLICES; i++) {
                     idle.addAll(seconds(relay, TICKETS));
                     try (ChildProcess flood = ChildProcess.java(FloodProgram.class, folder, folder, port)) {
-                        flood.await("flooding", PATIENCE);
+                        flood.await("flooding", TIMEOUT);
                         // The flood represents other machines, which would not use this machine's processors.
                         flood.yieldToOthers();
                         flooded.addAll(seconds(relay, TICKETS));
@@ -98,7 +98,7 @@ final class FloodBench {
             List<Double> seconds = new ArrayList<>();
             try (ChildProcess tickets =
                     ChildProcess.java(SequentialTicketsProgram.class, folder, folder, other, port, 5, count)) {
-                for (Optional<String> line = tickets.line(PATIENCE); line.isPresent(); line = tickets.line(PATIENCE)) {
+                for (Optional<String> line = tickets.line(TIMEOUT); line.isPresent(); line = tickets.line(TIMEOUT)) {
                     seconds.add(Double.valueOf(line.get().split(" ", -1)[1]));
                     memoryMb = Math.max(memoryMb, relay.residentMb());
                 }

@@ -31,7 +31,7 @@ import org.cloister.lab.relay.ChildProcess;
 final class HostBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-host");
     /** A p99 needs a hundred values, which the usual number of rounds gives. */
-    private static final int STARTS_A_ROUND = 20;
+    private static final int STARTS_A_REPETITION = 20;
 
     private static final int JOB = 20_000;
     private static final double ADDED_S = 0.150;
@@ -41,21 +41,21 @@ final class HostBench implements Benches.Bench {
     private static final String LAST = "wire_ups";
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.err));
         try {
-            starts(home, lab.host(1), rounds, figures);
+            starts(home, lab.host(1), repetitions, figures);
             Path folder = home.root().resolve(NAME.text());
             // A relay trusts one site for its lifetime, and each run makes another.
             LabHome.delete(folder);
-            IdleHostBench.measure(lab.host(1), Files.createDirectories(folder), rounds, figures);
+            IdleHostBench.measure(lab.host(1), Files.createDirectories(folder), repetitions, figures);
         } finally {
             Lab.remove(home, NAME);
         }
     }
 
-    private static void starts(LabHome home, LabHost host, int rounds, BenchFigures figures) throws IOException {
+    private static void starts(LabHome home, LabHost host, int repetitions, BenchFigures figures) throws IOException {
         Path images = host.folder("images");
         Files.createSymbolicLink(images.resolve("current"), home.image("lab"));
         Path bare = host.folder("bare");
@@ -67,14 +67,14 @@ final class HostBench implements Benches.Bench {
         host.ovs().vsctl("add-port", LabOpenVswitch.BRIDGE, TAP);
         Map<String, double[]> values;
         try (CgroupJobStep step = CgroupJobStep.start(host, JOB);
-                ChildProcess program =
-                        ChildProcess.start("host-starts", host.folder("log"), argv(host, images, bare, step, rounds))) {
+                ChildProcess program = ChildProcess.start(
+                        "host-starts", host.folder("log"), argv(host, images, bare, step, repetitions))) {
             values = read(program);
         }
         report(values, figures);
     }
 
-    private static List<String> argv(LabHost host, Path images, Path bare, CgroupJobStep step, int rounds)
+    private static List<String> argv(LabHost host, Path images, Path bare, CgroupJobStep step, int repetitions)
             throws IOException {
         return host.command(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -95,8 +95,8 @@ final class HostBench implements Benches.Bench {
                         bare.toString(),
                         TAP,
                         Long.toString(step.pid()),
-                        Integer.toString(rounds * STARTS_A_ROUND),
-                        Integer.toString(rounds))
+                        Integer.toString(repetitions * STARTS_A_REPETITION),
+                        Integer.toString(repetitions))
                 .argv();
     }
 

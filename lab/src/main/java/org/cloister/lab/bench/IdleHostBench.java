@@ -62,7 +62,7 @@ final class IdleHostBench {
     }
 
     /** @param folder of a site, which is created again */
-    static void measure(LabHost host, Path folder, int rounds, BenchFigures figures) throws IOException {
+    static void measure(LabHost host, Path folder, int repetitions, BenchFigures figures) throws IOException {
         IdleHostBench idle = new IdleHostBench(host, folder);
         int port = ChildProcess.port();
         Path wire = host.folder("sock").resolve("wire");
@@ -78,54 +78,54 @@ final class IdleHostBench {
                         host.command("socat", "TCP-LISTEN:7443,fork,reuseaddr", "UNIX-CONNECT:" + wire)
                                 .argv())) {
             idle.site.deliver();
-            idle.daemons(rounds, figures);
+            idle.daemons(repetitions, figures);
         }
-        idle.waiting(rounds, figures);
+        idle.waiting(repetitions, figures);
     }
 
-    private void daemons(int rounds, BenchFigures figures) throws IOException {
-        double[] ready = new double[rounds];
-        double[] echoReady = new double[rounds];
-        double[] serves = new double[rounds];
-        double[] resident = new double[rounds];
-        double[] echoResident = new double[rounds];
-        double[] own = new double[rounds];
-        double[] echoOwn = new double[rounds];
-        for (int i = 0; i < rounds; i++) {
-            boolean last = i == rounds - 1;
+    private void daemons(int repetitions, BenchFigures figures) throws IOException {
+        double[] ready = new double[repetitions];
+        double[] echoReady = new double[repetitions];
+        double[] serves = new double[repetitions];
+        double[] resident = new double[repetitions];
+        double[] echoResident = new double[repetitions];
+        double[] own = new double[repetitions];
+        double[] echoOwn = new double[repetitions];
+        for (int i = 0; i < repetitions; i++) {
+            boolean last = i == repetitions - 1;
             Files.deleteIfExists(AgentHostFiles.socket(host));
-            long beganNs = System.nanoTime();
+            long startNs = System.nanoTime();
             try (ChildProcess launched = ChildProcess.start(
                     "agent-host", host.folder("log"), host.command(argv()).argv())) {
                 await("agent-host's socket", () -> isOpen(AgentHostFiles.socket(host)));
-                ready[i] = seconds(beganNs);
-                await("a host that takes work", this::takesWork);
-                serves[i] = seconds(beganNs);
+                ready[i] = seconds(startNs);
+                await("a host that takes work", this::isAcceptingWork);
+                serves[i] = seconds(startNs);
                 pause(SETTLE);
                 // nsenter has one child, which became Java.
-                IdleUsage resting = new IdleUsage(launched.child());
-                resident[i] = resting.residentMb();
-                own[i] = resting.ownMb();
+                IdleUsage idle = new IdleUsage(launched.child());
+                resident[i] = idle.residentMb();
+                own[i] = idle.ownMb();
                 if (last) {
-                    wakeUps("wakeups", resting, figures);
+                    wakeUps("wakeups", idle, figures);
                 }
             } finally {
                 host.command("pkill", "-KILL", "-f", config.toString()).run();
             }
             int port = ChildProcess.port();
-            beganNs = System.nanoTime();
+            startNs = System.nanoTime();
             try (ChildProcess launched = ChildProcess.start("echo", folder, echo.argv(port))) {
                 await("the echo", () -> isOpen(port));
-                echoReady[i] = seconds(beganNs);
+                echoReady[i] = seconds(startNs);
                 LabCommand.of("openssl", "s_client", "-connect", "127.0.0.1:" + port)
                         .reading("hello\n")
                         .run();
                 pause(SETTLE);
-                IdleUsage resting = new IdleUsage(launched.pid());
-                echoResident[i] = resting.residentMb();
-                echoOwn[i] = resting.ownMb();
+                IdleUsage idle = new IdleUsage(launched.pid());
+                echoResident[i] = idle.residentMb();
+                echoOwn[i] = idle.ownMb();
                 if (last) {
-                    wakeUps("wakeups_echo", resting, figures);
+                    wakeUps("wakeups_echo", idle, figures);
                 }
             }
         }
@@ -146,11 +146,11 @@ final class IdleHostBench {
      * Reports the wake-ups per second of threads with the same name, and of all threads together. Wake-ups of threads
      * that ended meanwhile are not counted.
      */
-    private static void wakeUps(String metric, IdleUsage resting, BenchFigures figures) throws IOException {
-        Map<String, IdleUsage.ContextSwitches> before = resting.switches();
+    private static void wakeUps(String metric, IdleUsage idle, BenchFigures figures) throws IOException {
+        Map<String, IdleUsage.ContextSwitches> before = idle.switches();
         pause(WATCHED);
         Map<String, Double> each = new TreeMap<>();
-        resting.switches().forEach((id, now) -> {
+        idle.switches().forEach((id, now) -> {
             IdleUsage.ContextSwitches then = before.getOrDefault(id, new IdleUsage.ContextSwitches(now.name(), 0));
             each.merge(now.name(), (now.count() - then.count()) / (double) WATCHED.toSeconds(), Double::sum);
         });
@@ -164,15 +164,15 @@ final class IdleHostBench {
     }
 
     /** Measures agentctl waiting for a silent server in the place of agent-host. */
-    private void waiting(int rounds, BenchFigures figures) throws IOException {
+    private void waiting(int repetitions, BenchFigures figures) throws IOException {
         PackagedProgram agentctl = PackagedProgram.of(
                 "root", "usr/bin/agentctl", "usr/share/cloister/agentctl/make-archive", host.folder("ctl-package"));
         Path socket = host.folder("sock").resolve("silent");
-        double[] resident = new double[rounds];
-        double[] own = new double[rounds];
+        double[] resident = new double[repetitions];
+        double[] own = new double[repetitions];
         try (ServerSocketChannel silent =
                 ServerSocketChannel.open(StandardProtocolFamily.UNIX).bind(UnixDomainSocketAddress.of(socket))) {
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 List<String> argv = List.of(
                         agentctl.launcher().toString(), "host", "run", "a".repeat(26), "--socket", socket.toString());
                 try (ChildProcess run = ChildProcess.start("agentctl", folder, argv);
@@ -206,14 +206,14 @@ final class IdleHostBench {
         }
     }
 
-    private boolean takesWork() throws IOException {
+    private boolean isAcceptingWork() throws IOException {
         // The caller has to be a process that the daemon sees.
-        String said = host.command("socat", "-t5", "-", "UNIX-CONNECT:" + AgentHostFiles.socket(host))
+        String output = host.command("socat", "-t5", "-", "UNIX-CONNECT:" + AgentHostFiles.socket(host))
                 .reading("{\"request\":\"status\"}\n")
                 .run()
                 .out();
         return new ObjectMapper()
-                .readTree(said)
+                .readTree(output)
                 .path("answer")
                 .path("takes_work")
                 .asBoolean();
@@ -223,8 +223,8 @@ final class IdleHostBench {
         Poll.until(what, LIMIT, "read the logs in the lab's folder", PAUSE, question);
     }
 
-    private static double seconds(long beganNs) {
-        return (System.nanoTime() - beganNs) / 1e9;
+    private static double seconds(long startNs) {
+        return (System.nanoTime() - startNs) / 1e9;
     }
 
     private static void pause(Duration time) throws LabException {

@@ -54,17 +54,17 @@ final class IpsecBench implements Benches.Bench {
     private static final Duration DAY = Duration.ofHours(24);
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         try (CharonPair pair = CharonPair.start(home, NAME)) {
             for (int i = 0; i <= TUNNELS; i++) {
                 pair.side(i == 0 ? 1 : 2).address(address(i).text());
             }
-            new Run(pair, LabProjectKeys.create("a")).measure(rounds, figures);
+            new Run(pair, LabProjectKeys.create("a")).measure(repetitions, figures);
         }
     }
 
     private record Run(CharonPair pair, LabProjectKeys keys) {
-        void measure(int rounds, BenchFigures figures) throws IOException {
+        void measure(int repetitions, BenchFigures figures) throws IOException {
             configure(pair.side(1), 0);
             for (int i = 1; i <= TUNNELS; i++) {
                 configure(pair.side(2), i);
@@ -78,13 +78,13 @@ final class IpsecBench implements Benches.Bench {
             ours();
             List<double[]> ours = new ArrayList<>();
             List<double[]> peer = new ArrayList<>();
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 ours.add(ours());
                 peer.add(byHand());
             }
             figures.times("setup", last(ours), last(peer));
             figures.p99("setup", every(ours), every(peer));
-            throughput(rounds, figures);
+            throughput(repetitions, figures);
         }
 
         /** Returns the seconds from the start until each tunnel was up, in the order in which they came up. */
@@ -96,12 +96,12 @@ final class IpsecBench implements Benches.Bench {
                 TunnelPlan plan = plan(TUNNELS);
                 double[] times = new double[TUNNELS];
                 long start = System.nanoTime();
-                var told = tunnels.replace(plan);
+                var update = tunnels.replace(plan);
                 for (int i = 0; i < TUNNELS; i++) {
                     await(events, TunnelEvent.Up.class);
                     times[i] = since(start);
                 }
-                if (told.isCompletedExceptionally()) {
+                if (update.isCompletedExceptionally()) {
                     throw new LabException("bench: charon refused the plan", "read charon.log");
                 }
                 return times;
@@ -131,11 +131,11 @@ final class IpsecBench implements Benches.Bench {
          * Measures a tunnel by hand, without a guard and with ours, and our tunnel with it; the order changes with each
          * round.
          */
-        private void throughput(int rounds, BenchFigures figures) throws IOException {
-            double[] ours = new double[rounds * STREAMS];
-            double[] guarded = new double[rounds * STREAMS];
-            double[] bare = new double[rounds * STREAMS];
-            for (int i = 0; i < rounds; i++) {
+        private void throughput(int repetitions, BenchFigures figures) throws IOException {
+            double[] ours = new double[repetitions * STREAMS];
+            double[] guarded = new double[repetitions * STREAMS];
+            double[] bare = new double[repetitions * STREAMS];
+            for (int i = 0; i < repetitions; i++) {
                 if (i % 2 == 1) {
                     oneOfOurs(ours, i);
                 }
@@ -330,11 +330,11 @@ final class IpsecBench implements Benches.Bench {
         return (System.nanoTime() - start) / 1e9;
     }
 
-    private static double[] last(List<double[]> rounds) {
-        return rounds.stream().mapToDouble(times -> times[TUNNELS - 1]).toArray();
+    private static double[] last(List<double[]> repetitions) {
+        return repetitions.stream().mapToDouble(times -> times[TUNNELS - 1]).toArray();
     }
 
-    private static double[] every(List<double[]> rounds) {
-        return rounds.stream().flatMapToDouble(Arrays::stream).toArray();
+    private static double[] every(List<double[]> repetitions) {
+        return repetitions.stream().flatMapToDouble(Arrays::stream).toArray();
     }
 }

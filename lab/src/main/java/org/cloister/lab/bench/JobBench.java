@@ -27,7 +27,7 @@ final class JobBench implements Benches.Bench {
     private final List<JobTimes> peers = new ArrayList<>();
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
         ProgressLog steps = new ProgressLog(System.err);
         Path folder = Files.createTempDirectory("cloister-job");
@@ -38,10 +38,10 @@ final class JobBench implements Benches.Bench {
                 BareTwin twin = steps.step(
                         "the bare twin at work",
                         () -> BareTwin.on(lab, home.image("lab").toRealPath(), accelerator))) {
-            for (int i = 0; i < rounds; i++) {
-                ProjectVmJob.Result ran = steps.step("a job of ours", our::run);
-                ours.add(ran.times());
-                ProjectVmJob.Shape shape = ran.shape();
+            for (int i = 0; i < repetitions; i++) {
+                ProjectVmJob.Result result = steps.step("a job of ours", our::run);
+                ours.add(result.times());
+                ProjectVmJob.Shape shape = result.shape();
                 peers.add(steps.step("a job of the twin's", () -> twin.run(shape.cpus(), shape.memoryMib())));
             }
         } finally {
@@ -55,7 +55,7 @@ final class JobBench implements Benches.Bench {
         figures.times("submit_to_start", of(ours, JobBench::start), of(peers, JobBench::start));
         figures.times("submit_to_start_whole", of(ours, JobTimes::submitToStart), of(peers, JobTimes::submitToStart));
         figures.times("submit_to_start_share", of(ours, JobTimes::startShare), of(peers, JobTimes::startShare));
-        figures.times("end_to_free", of(ours, JobBench::end), of(peers, JobBench::end));
+        figures.times("end_to_free", of(ours, JobBench::endTime), of(peers, JobBench::endTime));
         figures.times("end_to_free_whole", of(ours, JobTimes::endToFree), of(peers, JobTimes::endToFree));
         figures.times("end_to_gone", of(ours, JobTimes::endToGone), of(peers, JobTimes::endToGone));
         figures.times("end_to_free_share", of(ours, JobTimes::endShare), of(peers, JobTimes::endShare));
@@ -71,7 +71,7 @@ final class JobBench implements Benches.Bench {
         return times.submitToStart() - times.startShare();
     }
 
-    private static double end(JobTimes times) {
+    private static double endTime(JobTimes times) {
         return times.endToFree() - times.endShare();
     }
 

@@ -28,8 +28,8 @@ final class LuksBench implements Benches.Bench {
     private static final Duration LIMIT = Duration.ofMinutes(9);
     private static final long FILE = 24 << 20;
     private static final long DISK = 128 << 20;
-    private static final int FILE_ROUNDS = 30;
-    private static final String UNLOCK_ROUNDS = "30";
+    private static final int FILE_REPETITIONS = 30;
+    private static final String UNLOCK_REPETITIONS = "30";
     private static final String MIB = "16";
 
     /** The part of the class path that a guest's program for volumes needs. */
@@ -39,21 +39,22 @@ final class LuksBench implements Benches.Bench {
     private final Map<String, double[]> values = new TreeMap<>();
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.err));
         try {
             Path folder = lab.host(1).folder("luks");
-            new VolumeTimings(sparse(folder.resolve("file"), FILE), folder, this::keep).createAndUnlock(FILE_ROUNDS);
+            new VolumeTimings(sparse(folder.resolve("file"), FILE), folder, this::keep)
+                    .createAndUnlock(FILE_REPETITIONS);
             LabVmSpec spec = LabVmSpec.of("bench", home.image("lab"))
                     .withShape(1, 1024)
                     .withDisk(sparse(folder.resolve("disk"), DISK));
             try (LabVm vm = lab.host(1).boot(spec).awaitRunner()) {
                 String device =
                         "/dev/vd" + (char) ('a' + spec.manifest().layers().size());
-                String rates = Integer.toString(rounds);
+                String rates = Integer.toString(repetitions);
                 GuestJava.install(vm, CLASS_PATH)
-                        .run(VolumeTimings.class, "", LIMIT, device, UNLOCK_ROUNDS, rates, MIB)
+                        .run(VolumeTimings.class, "", LIMIT, device, UNLOCK_REPETITIONS, rates, MIB)
                         .lines()
                         .map(line -> line.split(" ", -1))
                         .forEach(words -> keep(words[0], words[1], Double.parseDouble(words[2])));

@@ -31,11 +31,11 @@ final class OvsBench implements Benches.Bench {
     private static final int SINGLES = 100;
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.out));
         try {
-            new Run(lab.host(1)).measure(rounds, figures);
+            new Run(lab.host(1)).measure(repetitions, figures);
         } finally {
             Lab.remove(home, NAME);
         }
@@ -43,7 +43,7 @@ final class OvsBench implements Benches.Bench {
 
     /** A run on one bridge with enough devices. */
     private record Run(LabHost host) {
-        void measure(int rounds, BenchFigures figures) throws IOException {
+        void measure(int repetitions, BenchFigures figures) throws IOException {
             StringBuilder devices = new StringBuilder();
             for (int i = 0; i < MANY; i++) {
                 devices.append("link add " + device(i) + " type veth peer name x" + device(i) + "\n");
@@ -52,9 +52,9 @@ final class OvsBench implements Benches.Bench {
             List<PortPlan> plans = plans();
             double[] ours1 = new double[SINGLES];
             double[] peer1 = new double[SINGLES];
-            double[] ours100 = new double[rounds];
-            double[] peer100 = new double[rounds];
-            double[] forked100 = new double[rounds];
+            double[] ours100 = new double[repetitions];
+            double[] peer100 = new double[repetitions];
+            double[] forked100 = new double[repetitions];
             try (SecureBridge bridge = SecureBridge.open(host.bridge(), new MetricRegistry())) {
                 bridge.replace(List.of());
                 warm(bridge, plans);
@@ -62,7 +62,7 @@ final class OvsBench implements Benches.Bench {
                     ours1[i] = ours(bridge, plans.subList(i, i + 1));
                     bridge.remove(Set.of(device(i)));
                 }
-                for (int i = 0; i < rounds; i++) {
+                for (int i = 0; i < repetitions; i++) {
                     ours100[i] = ours(bridge, plans);
                     bridge.replace(List.of());
                 }
@@ -71,7 +71,7 @@ final class OvsBench implements Benches.Bench {
                 peer1[i] = peer(i, String.join("\n", flows(plans.get(i), i + 1)) + "\n");
                 host.ovs().vsctl("del-port", "br-secure", device(i));
             }
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 peer100[i] = onePortACall();
                 remove();
                 forked100[i] = oneCall();
@@ -118,22 +118,22 @@ final class OvsBench implements Benches.Bench {
         }
 
         private double oneCall() throws IOException {
-            List<String> words = new ArrayList<>();
+            List<String> arguments = new ArrayList<>();
             for (int i = 0; i < MANY; i++) {
-                words.add("--");
-                words.addAll(add(i));
+                arguments.add("--");
+                arguments.addAll(add(i));
             }
             long from = System.nanoTime();
-            host.ovs().vsctl(words.toArray(String[]::new));
+            host.ovs().vsctl(arguments.toArray(String[]::new));
             return (System.nanoTime() - from) / 1e9;
         }
 
         private void remove() throws IOException {
-            List<String> words = new ArrayList<>();
+            List<String> arguments = new ArrayList<>();
             for (int i = 0; i < MANY; i++) {
-                words.addAll(List.of("--", "del-port", "br-secure", device(i)));
+                arguments.addAll(List.of("--", "del-port", "br-secure", device(i)));
             }
-            host.ovs().vsctl(words.toArray(String[]::new));
+            host.ovs().vsctl(arguments.toArray(String[]::new));
         }
 
         private static List<String> add(int number) {

@@ -28,7 +28,7 @@ final class RelayBench implements Benches.Bench {
     private static final int HOSTS = 1000;
 
     private static final int CROWDS = 2;
-    private static final int CROWD = 5000;
+    private static final int AGENTS = 5000;
     private static final int BACK = 2000;
     private static final int HANDSHAKES_S = 3;
     private static final double MEMORY_MB = 512;
@@ -39,25 +39,25 @@ final class RelayBench implements Benches.Bench {
     private static final Pattern MADE = Pattern.compile("(\\d+) connections in \\d+ real seconds");
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path folder = home.root().resolve("bench-relay");
         // A relay trusts one site for its lifetime, and each run makes another.
         LabCommand.of("rm", "-rf", folder.toString()).succeed();
         Files.createDirectories(folder);
         RelaySiteFiles site = RelaySiteFiles.create(folder, HOSTS);
         int port = ChildProcess.port();
-        Run run = new Run(site, folder, port, site.relayConfig(port), rounds, figures);
+        Run run = new Run(site, folder, port, site.relayConfig(port), repetitions, figures);
         double idle = run.idle();
         run.traffic();
         run.handshakes();
         run.memory(idle);
         run.back();
-        FloodBench.run(folder.resolve("flood"), rounds, figures);
+        FloodBench.run(folder.resolve("flood"), repetitions, figures);
     }
 
     /** A run with one site, and a relay for each part of the bench. */
     @SuppressWarnings("try") // some programs are only there to be used by others
-    private record Run(RelaySiteFiles site, Path folder, int port, Path config, int rounds, BenchFigures figures) {
+    private record Run(RelaySiteFiles site, Path folder, int port, Path config, int repetitions, BenchFigures figures) {
         private ChildProcess relay() throws IOException {
             ChildProcess relay = ChildProcess.relay(folder, config, port);
             try {
@@ -70,8 +70,8 @@ final class RelayBench implements Benches.Bench {
         }
 
         double idle() throws IOException {
-            double[] resident = new double[rounds];
-            for (int i = 0; i < rounds; i++) {
+            double[] resident = new double[repetitions];
+            for (int i = 0; i < repetitions; i++) {
                 try (ChildProcess relay = relay()) {
                     settle();
                     resident[i] = relay.residentMb();
@@ -94,7 +94,7 @@ final class RelayBench implements Benches.Bench {
                     ChildProcess nats =
                             ChildProcess.start("nats-server", folder, peer).listening(natsPort);
                     ChildProcess ends =
-                            ChildProcess.java(TrafficProgram.class, folder, folder, port, natsPort, rounds)) {
+                            ChildProcess.java(TrafficProgram.class, folder, folder, port, natsPort, repetitions)) {
                 for (Optional<String> line = ends.line(TRAFFIC); line.isPresent(); line = ends.line(TRAFFIC)) {
                     String[] words = line.get().split(" ", -1);
                     values.computeIfAbsent(words[0] + " " + words[1], key -> new ArrayList<>())
@@ -110,9 +110,9 @@ final class RelayBench implements Benches.Bench {
 
         private double[] of(Map<String, List<Double>> values, String what) throws LabException {
             List<Double> found = values.getOrDefault(what, List.of());
-            if (found.size() != rounds) {
+            if (found.size() != repetitions) {
                 throw new LabException(
-                        "bench relay: want " + rounds + " values of " + what + ", have " + found.size(),
+                        "bench relay: want " + repetitions + " values of " + what + ", have " + found.size(),
                         "read " + folder.resolve("Traffic.log"));
             }
             return found.stream().mapToDouble(Double::doubleValue).toArray();
@@ -120,14 +120,14 @@ final class RelayBench implements Benches.Bench {
 
         void handshakes() throws IOException {
             int opensslPort = ChildProcess.port();
-            double[] ours = new double[rounds];
-            double[] peer = new double[rounds];
+            double[] ours = new double[repetitions];
+            double[] peer = new double[repetitions];
             try (ChildProcess relay = relay();
                     ChildProcess openssl = ChildProcess.start("s_server", folder, server(opensslPort))
                             .listening(opensslPort)) {
                 handshakesPerS(port);
                 handshakesPerS(opensslPort);
-                for (int i = 0; i < rounds; i++) {
+                for (int i = 0; i < repetitions; i++) {
                     ours[i] = handshakesPerS(port);
                     peer[i] = handshakesPerS(opensslPort);
                 }
@@ -150,7 +150,7 @@ final class RelayBench implements Benches.Bench {
          */
         private double handshakesPerS(int server) throws IOException {
             long from = System.nanoTime();
-            String said = LabCommand.of(
+            String output = LabCommand.of(
                             "openssl",
                             "s_time",
                             "-new",
@@ -167,37 +167,38 @@ final class RelayBench implements Benches.Bench {
                             text(site.siteCertificate()))
                     .succeed();
             double seconds = (System.nanoTime() - from) / 1e9;
-            Matcher made = MADE.matcher(said);
+            Matcher made = MADE.matcher(output);
             if (!made.find()) {
-                throw new LabException("openssl s_time: said " + said, "read the logs in " + folder);
+                throw new LabException("openssl s_time: said " + output, "read the logs in " + folder);
             }
             return Integer.parseInt(made.group(1)) / seconds;
         }
 
         void memory(double idle) throws IOException {
             try (ChildProcess relay = relay();
-                    ChildProcess first = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, CROWD);
-                    ChildProcess second = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, CROWD)) {
+                    ChildProcess first = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, AGENTS);
+                    ChildProcess second =
+                            ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, AGENTS)) {
                 first.await("all", ATTACH);
                 second.await("all", ATTACH);
                 settle();
                 double resident = relay.residentMb();
                 figures.within("memory", new double[] {resident}, MEMORY_MB, "MB");
-                figures.alone("memory_per_agent", new double[] {(resident - idle) * 1e3 / (CROWDS * CROWD)}, "kB");
+                figures.alone("memory_per_agent", new double[] {(resident - idle) * 1e3 / (CROWDS * AGENTS)}, "kB");
             }
         }
 
         void back() throws IOException {
-            double[] seconds = new double[rounds];
+            double[] seconds = new double[repetitions];
             ChildProcess relay = relay();
-            try (ChildProcess crowd = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, BACK)) {
-                crowd.await("all", ATTACH);
-                for (int i = 0; i < rounds; i++) {
+            try (ChildProcess agents = ChildProcess.java(AttachedAgentsProgram.class, folder, folder, port, BACK)) {
+                agents.await("all", ATTACH);
+                for (int i = 0; i < repetitions; i++) {
                     long from = System.nanoTime();
                     relay.kill();
                     relay = relay();
-                    crowd.await("none", ATTACH);
-                    crowd.await("all", ATTACH);
+                    agents.await("none", ATTACH);
+                    agents.await("all", ATTACH);
                     seconds[i] = (System.nanoTime() - from) / 1e9;
                 }
             } finally {

@@ -42,7 +42,7 @@ final class SlurmBench implements Benches.Bench {
     private static final Path COMPILER = Path.of("/usr/bin/gcc");
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
         try (SlurmPairFixture stage = SlurmPairFixture.up(home, NAME)) {
             try (ControllerProcess controller = stage.startController(QUOTA)) {

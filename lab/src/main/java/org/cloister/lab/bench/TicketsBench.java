@@ -36,17 +36,17 @@ import org.cloister.relay.state.TicketSequence;
 final class TicketsBench implements Benches.Bench {
     private static final int TICKETS = 400;
     private static final double ALLOCATION_MS = 200;
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
     private static final String PROJECT = "p".repeat(52);
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path folder = home.root().resolve("bench-tickets");
-        double[] allocation = new double[rounds];
-        double[] accepted = new double[rounds];
-        double[] queued = new double[rounds];
+        double[] allocation = new double[repetitions];
+        double[] accepted = new double[repetitions];
+        double[] queued = new double[repetitions];
         // The first round warms up the JVM and is not counted.
-        for (int i = -1; i < rounds; i++) {
+        for (int i = -1; i < repetitions; i++) {
             LabCommand.of("rm", "-rf", folder.toString()).succeed();
             Files.createDirectories(folder);
             double milliseconds = allocation(folder.resolve("alone.db"));
@@ -90,12 +90,12 @@ final class TicketsBench implements Benches.Bench {
                 .replace('1', 'b')
                 .replace('8', 'c')
                 .replace('9', 'd');
-        byte[] paper = ("a paper of " + id).repeat(40).getBytes(StandardCharsets.US_ASCII);
+        byte[] document = ("a paper of " + id).repeat(40).getBytes(StandardCharsets.US_ASCII);
         TicketRequest request = new TicketRequest(
                 id,
                 PROJECT,
                 "c.controller." + PROJECT + ".cloister.internal",
-                Digest.sha256(paper),
+                Digest.sha256(document),
                 new TicketSequence(1, number + 1L),
                 1,
                 1,
@@ -105,10 +105,10 @@ final class TicketsBench implements Benches.Bench {
                 Optional.empty());
         transaction.tickets().usage(PROJECT);
         transaction.<NetworkLease, StateConflictException>attempt(part -> {
-            part.tickets().insert(request, paper, paper);
+            part.tickets().insert(request, document, document);
             return part.numbers().allocate(id, PROJECT, 1);
         });
-        transaction.outbox().add(paper);
+        transaction.outbox().add(document);
     }
 
     private static Map<String, Double> rush(Path folder) throws IOException {
@@ -128,7 +128,7 @@ final class TicketsBench implements Benches.Bench {
         try (ChildProcess relay = ChildProcess.relay(folder, config, port)) {
             site.deliver();
             try (ChildProcess rush = ChildProcess.java(TicketBurstProgram.class, folder, folder, port, TICKETS)) {
-                for (Optional<String> line = rush.line(PATIENCE); line.isPresent(); line = rush.line(PATIENCE)) {
+                for (Optional<String> line = rush.line(TIMEOUT); line.isPresent(); line = rush.line(TIMEOUT)) {
                     String[] words = line.get().split(" ", -1);
                     seconds.put(words[0], Double.valueOf(words[1]));
                 }

@@ -51,7 +51,7 @@ final class VmBench implements Benches.Bench {
     private final Map<String, double[]> values = new TreeMap<>();
 
     @Override
-    public void run(LabHome home, int rounds, BenchFigures figures) throws IOException {
+    public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path image = home.image("lab").toRealPath();
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.err));
@@ -59,13 +59,13 @@ final class VmBench implements Benches.Bench {
         try {
             LabHost host = lab.host(1);
             Path folder = home.root().resolve(NAME.text());
-            steps.runStep("boots, in turns", () -> boots(lab, image, folder, rounds));
+            steps.runStep("boots, in turns", () -> boots(lab, image, folder, repetitions));
             report(figures);
-            steps.runStep("scratch", () -> scratch(host, image, rounds));
+            steps.runStep("scratch", () -> scratch(host, image, repetitions));
             rates(figures, "scratch_write", "scratch_read");
-            steps.runStep("tunnel", () -> tunnel(host, image, rounds));
+            steps.runStep("tunnel", () -> tunnel(host, image, repetitions));
             rates(figures, "tunnel");
-            steps.runStep("a project's nodes", () -> nodes(lab, folder.resolve("project"), rounds));
+            steps.runStep("a project's nodes", () -> nodes(lab, folder.resolve("project"), repetitions));
             figures.times("node_idle", of("node_idle", "ours"), of("node_idle", "peer"));
             for (String phase : List.of("boot", "evidence", "keys", "tunnel", "registration")) {
                 figures.alone("node_" + phase, of("node_" + phase, "ours"), "s");
@@ -79,10 +79,10 @@ final class VmBench implements Benches.Bench {
      * Measures a project's nodes, after all else: from then on agent-host controls the hosts' bridges and passes only
      * what its plans permit.
      */
-    private void nodes(Lab lab, Path folder, int rounds) throws IOException {
+    private void nodes(Lab lab, Path folder, int repetitions) throws IOException {
         Files.createDirectories(folder);
         try (MemberJobNode worker = MemberJobNode.at(lab, folder)) {
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 NodeStart.Started started = worker.start();
                 keep("node_idle", "ours", started.idle());
                 started.phases().forEach((phase, seconds) -> keep("node_" + phase, "ours", seconds));
@@ -91,12 +91,12 @@ final class VmBench implements Benches.Bench {
     }
 
     /** Measures a plain node, and an agent with nothing but its host. */
-    private void boots(Lab lab, Path image, Path folder, int rounds) throws IOException {
+    private void boots(Lab lab, Path image, Path folder, int repetitions) throws IOException {
         LabHost host = lab.host(1);
         LabVmSpec spec = LabVmSpec.of("agent", image).withShape(1, MEMORY_MIB);
         try (PlainNode plain = PlainNode.on(host, image, lab.slurm().mungeKey(), MEMORY_MIB);
                 GuestAgent agent = GuestAgent.start(folder)) {
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 keep("node_idle", "peer", plain.start().idle());
                 GuestAgent.Boot boot = agent.boot(host, spec);
                 boot.seconds().forEach((phase, seconds) -> keep("phase_" + phase, "ours", seconds));
@@ -113,7 +113,7 @@ final class VmBench implements Benches.Bench {
         return Objects.requireNonNull(boot.seconds().get("attached"), "attached");
     }
 
-    private void scratch(LabHost host, Path image, int rounds) throws IOException {
+    private void scratch(LabHost host, Path image, int repetitions) throws IOException {
         Path folder = host.folder("scratch");
         LabVmSpec spec = LabVmSpec.of("scratch", image)
                 .withShape(1, MEMORY_MIB)
@@ -129,7 +129,7 @@ final class VmBench implements Benches.Bench {
                             LIMIT,
                             device(layers),
                             device(layers + 1),
-                            Integer.toString(rounds),
+                            Integer.toString(repetitions),
                             Integer.toString(FILE_MIB))
                     .lines()
                     .map(line -> line.split(" ", -1))
@@ -137,9 +137,9 @@ final class VmBench implements Benches.Bench {
         }
     }
 
-    private void tunnel(LabHost host, Path image, int rounds) throws IOException {
+    private void tunnel(LabHost host, Path image, int repetitions) throws IOException {
         try (TunnelPair pair = TunnelPair.boot(host, image, host.folder("link"))) {
-            for (int i = 0; i < rounds; i++) {
+            for (int i = 0; i < repetitions; i++) {
                 pair.tunnel();
                 streams(pair, "ours");
                 pair.plain();

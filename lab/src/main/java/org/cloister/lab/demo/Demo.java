@@ -46,9 +46,9 @@ public final class Demo {
                         "site: relay, two hosts; a project with two owners",
                         () -> ProjectFixture.first(
                                 WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people")))) {
-            DemoSequence story = new DemoSequence(project, searches, folder, steps, out);
-            story.run();
-            page = new DemoPage(story.job(), story.timeline(), story.claims(), facts(manifest, lab, steps));
+            DemoSequence sequence = new DemoSequence(project, searches, folder, steps, out);
+            sequence.run();
+            page = new DemoPage(sequence.job(), sequence.timeline(), sequence.claims(), facts(manifest, lab, steps));
         } finally {
             steps.runStep("lab: down", () -> Lab.remove(home, NAME));
             LabHome.delete(folder);

@@ -110,13 +110,13 @@ final class DemoSequence {
     private void neighbours() throws IOException {
         steps.runStep("the waiting job runs", () -> member.awaitRunning(second));
         steps.runStep("what it keeps on scratch is looked at from its host", this::scratch);
-        CrossAccessAttempts neighbours = new CrossAccessAttempts(project, second, claims);
-        steps.runStep("another member tries to get its node", neighbours::tryOtherMember);
+        CrossAccessAttempts attempts = new CrossAccessAttempts(project, second, claims);
+        steps.runStep("another member tries to get its node", attempts::tryOtherMember);
         steps.runStep("the other project's Slurm is at work", () -> {
             other.awaitWork(beside);
             other.member.configure();
         });
-        steps.runStep("the other project tries to reach this one", () -> neighbours.tryOtherProject(other, folder));
+        steps.runStep("the other project tries to reach this one", () -> attempts.tryOtherProject(other, folder));
     }
 
     private void scratch() throws IOException {
@@ -188,12 +188,13 @@ final class DemoSequence {
     }
 
     private void audit() throws IOException {
-        List<String> words = new ArrayList<>(List.of("audit", "verify"));
-        words.addAll(project.site().auditLog());
-        words.addAll(project.first.heads());
-        String verified = project.first.agentctl(words.toArray(String[]::new)).succeed();
+        List<String> arguments = new ArrayList<>(List.of("audit", "verify"));
+        arguments.addAll(project.site().auditLog());
+        arguments.addAll(project.first.heads());
+        String verified =
+                project.first.agentctl(arguments.toArray(String[]::new)).succeed();
         claims.require(
-                words.contains("--head") && verified.lines().anyMatch(line -> line.matches("holds +yes")),
+                arguments.contains("--head") && verified.lines().anyMatch(line -> line.matches("holds +yes")),
                 "the relay's audit log is what it signed and its witnesses saw",
                 "agentctl audit verify: "
                         + verified.lines()

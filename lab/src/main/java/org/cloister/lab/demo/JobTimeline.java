@@ -26,10 +26,10 @@ record JobTimeline(List<Bar> bars) {
 
     /**
      * @param phases the job's AdminComment, docs/slurm.md
-     * @param begun seconds from the submission to the script's start, as Slurm reports them: whole ones
+     * @param startedMs seconds from the submission to the script's start, as Slurm reports them: whole ones
      * @param ended the same to its end
      */
-    static JobTimeline of(String phases, long begun, long ended) {
+    static JobTimeline of(String phases, long startedMs, long ended) {
         List<Bar> bars = new ArrayList<>();
         double at = 0;
         double teardown = 0;
@@ -43,7 +43,7 @@ record JobTimeline(List<Bar> bars) {
                 at += seconds;
             }
         }
-        double start = Math.max(at, (double) begun);
+        double start = Math.max(at, (double) startedMs);
         bars.add(new Bar("start", at, start - at));
         double end = Math.max(start, (double) ended);
         bars.add(new Bar(JOB, start, end - start));

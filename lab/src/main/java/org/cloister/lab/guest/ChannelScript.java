@@ -71,13 +71,13 @@ public final class ChannelScript implements AgentLinkListener {
     public static void main(String[] args) throws IOException, GeneralSecurityException, InterruptedException {
         Path folder = Path.of(args[0]);
         RelaySiteFiles site = RelaySiteFiles.at(folder);
-        TrustStore beliefs = site.beliefs();
+        TrustStore trustStore = site.beliefs();
         CertificateName name = site.controller();
         ChannelScript agent =
-                new ChannelScript(site.credential(name), name, CertifiedPeerVerifier.forCircuitEnds(beliefs));
+                new ChannelScript(site.credential(name), name, CertifiedPeerVerifier.forCircuitEnds(trustStore));
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         HostPortDialler port = new HostPortDialler(loops.next(), HostPortDialler.device());
-        try (AgentLink link = new AgentLink(loops.next(), port, "lab", beliefs, agent, new SecureRandom())) {
+        try (AgentLink link = new AgentLink(loops.next(), port, "lab", trustStore, agent, new SecureRandom())) {
             System.out.println("begun " + link.getClass().getSimpleName());
             new CountDownLatch(1).await();
         }

@@ -40,7 +40,7 @@ public final class FloodScript {
         loops.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }
 
-    private static void during(HostPortDialler port, String what, Consumer<ClientLink> act)
+    private static void during(HostPortDialler port, String what, Consumer<ClientLink> action)
             throws InterruptedException {
         ClientLink link = null;
         while (link == null) {
@@ -52,7 +52,7 @@ public final class FloodScript {
             }
         }
         ClientLink session = link;
-        session.loop().execute(() -> act.accept(session));
+        session.loop().execute(() -> action.accept(session));
         session.closeFuture().await();
         System.out.println(what + " ended");
     }
@@ -102,22 +102,22 @@ public final class FloodScript {
     /** Attaches and sends many messages that were not requested. */
     private static void words(ClientLink link) {
         link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
-            say(stream, new AgentMessage.Attach("flood"));
-            sayAgain(stream);
+            send(stream, new AgentMessage.Attach("flood"));
+            sendAgain(stream);
         });
     }
 
-    private static void sayAgain(Channel stream) {
+    private static void sendAgain(Channel stream) {
         if (!stream.isActive()) {
             return;
         }
         for (int i = 0; i < PIECES; i++) {
-            say(stream, new AgentMessage.RevocationsKept(Digest.sha256(new byte[i])));
+            send(stream, new AgentMessage.RevocationsKept(Digest.sha256(new byte[i])));
         }
-        stream.eventLoop().schedule(() -> sayAgain(stream), 1, TimeUnit.MILLISECONDS);
+        stream.eventLoop().schedule(() -> sendAgain(stream), 1, TimeUnit.MILLISECONDS);
     }
 
-    private static void say(Channel stream, AgentMessage message) {
+    private static void send(Channel stream, AgentMessage message) {
         stream.writeAndFlush(MessageFraming.frame(message.wire()));
     }
 }

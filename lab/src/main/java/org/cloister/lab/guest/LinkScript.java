@@ -74,7 +74,7 @@ public final class LinkScript implements AutoCloseable {
         try (LinkScript link = new LinkScript(args[0].equals("w1"));
                 BufferedReader steps =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
-            link.take();
+            link.receiveFrames();
             for (String step = steps.readLine(); step != null; step = steps.readLine()) {
                 String answer;
                 try {
@@ -120,7 +120,7 @@ public final class LinkScript implements AutoCloseable {
     }
 
     /** Receives bytes over any path, for as long as this program runs. */
-    private void take() {
+    private void receiveFrames() {
         Thread taker = new Thread(
                 () -> {
                     try {

@@ -61,7 +61,7 @@ public final class MachineScript {
     public static void main(String[] args) throws IOException {
         if (args[0].equals("swap")) {
             ScratchVolume scratch = new MachineScript().of(ScratchPlan.of(Path.of(args[1]), "worker/lab.0"));
-            say("swap", () -> scratch.open());
+            print("swap", () -> scratch.open());
         } else if (args[0].equals("scratch")) {
             new MachineScript().scratch(Path.of(args[1]), args[2]);
         } else if (args[0].equals("drive")) {
@@ -120,7 +120,7 @@ public final class MachineScript {
         DriveLayout layout = new DriveLayout(plan.mountPoint());
         try (SecretMemory key = secrets.random(64);
                 SecretMemory other = secrets.random(64)) {
-            say("empty", () -> drive.open(key, 1, false));
+            print("empty", () -> drive.open(key, 1, false));
             print("made " + drive.open(key, 7, true));
             DaemonAccount root = new DaemonAccount("root", 0, 0);
             layout.createFolders(0, root, root);
@@ -128,12 +128,12 @@ public final class MachineScript {
                 print("mounted " + mount.type() + " " + mount.options().containsAll(List.of("rw", "nosuid", "nodev")));
             }
             Files.writeString(layout.agentFolder().resolve("marked"), marker.repeat(1000));
-            say("twice", () -> drive.open(key, 8, false));
+            print("twice", () -> drive.open(key, 8, false));
             print("closed " + drive.close() + MountedFileSystem.at(here, plan.mountPoint())
                     + Files.exists(plan.mapping().path()));
-            say("same", () -> drive.open(key, 7, false));
-            say("stranger", () -> drive.open(other, 8, false));
-            say("anew", () -> drive.open(key, 8, true));
+            print("same", () -> drive.open(key, 7, false));
+            print("stranger", () -> drive.open(other, 8, false));
+            print("anew", () -> drive.open(key, 8, true));
             print("epoch " + drive.epoch());
             print("found " + drive.open(key, 9, false));
             print("kept " + Files.exists(layout.agentFolder().resolve("marked")) + " " + drive.epoch());
@@ -197,17 +197,17 @@ public final class MachineScript {
         mounts.mount(LIMIT);
         mounts.mount(LIMIT);
         print("own " + there.runChecked("cat", all.mountPoint() + "/home/ada/f").contains(marker));
-        say("others", () -> there.runChecked("cat", all.mountPoint() + "/home/eve/f"));
+        print("others", () -> there.runChecked("cat", all.mountPoint() + "/home/eve/f"));
         there.runChecked("touch", all.mountPoint() + "/home/ada/new");
         print("owner "
                 + here.runChecked("stat", "-c", "%u:%g", project + "/home/ada/new")
                         .strip());
         StorageMount same = new StorageMount("/", Path.of("/run/stranger"), false);
-        say(
+        print(
                 "stranger",
                 () -> new StorageMounts(here, CONTROLLER.address(), List.of(same)).mount(Duration.ofSeconds(2)));
         exports.remove(export);
-        say("removed", () -> there.runChecked("cat", all.mountPoint() + "/home/ada/f"));
+        print("removed", () -> there.runChecked("cat", all.mountPoint() + "/home/ada/f"));
         print("unmounted " + mounts.unmount() + MountedFileSystem.at(there, all.mountPoint()));
         server.stop();
         print("exports " + here.runChecked("cat", "/var/lib/nfs/etab").strip());
@@ -231,7 +231,7 @@ public final class MachineScript {
         void run() throws IOException;
     }
 
-    private static void say(String what, Attempt attempt) {
+    private static void print(String what, Attempt attempt) {
         try {
             attempt.run();
             print(what + " done");

@@ -44,8 +44,8 @@ public final class ScratchTimings {
                 plan);
         scratch.open();
         times.plain(args[1]);
-        int rounds = Integer.parseInt(args[2]);
-        for (int i = -1; i < rounds; i++) {
+        int repetitions = Integer.parseInt(args[2]);
+        for (int i = -1; i < repetitions; i++) {
             for (boolean ours : i % 2 == 0 ? List.of(true, false) : List.of(false, true)) {
                 times.copy(ours ? plan.mountPoint() : PLAIN, ours ? "ours" : "peer", i >= 0);
             }

@@ -41,11 +41,11 @@ final class SlurmPortScript {
     List<String> run(TunnelNetwork network) throws IOException {
         new SlurmctldRedirectTable(controller, network, 0).install(here);
         Files.write(state, new byte[0]);
-        begin("perl", "-MIO::Socket::INET", "-e", """
+        start("perl", "-MIO::Socket::INET", "-e", """
                 my $s = IO::Socket::INET->new(LocalAddr => '%s:%d', Listen => 5, ReuseAddr => 1) or die;
                 while (my $c = $s->accept) { sysread($c, my $b, 18); print $c 'asked by ' . $c->peerhost; close $c }
                 """.formatted(controller, RpcFilterMain.SLURMCTLD_PORT));
-        begin(
+        start(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx16m",
                 "-Djava.net.preferIPv4Stack=true",
@@ -57,16 +57,16 @@ final class SlurmPortScript {
                 state.toString());
         FilterStateFile filter = new FilterStateFile(state);
         Poll.until("the filter", LIMIT, "read /run/begun.log", filter::isRunning);
-        String answered = ask(QUESTION);
-        String refused = ask(TRIGGER);
+        String answered = query(QUESTION);
+        String refused = query(TRIGGER);
         // The process that was started last.
         here.runChecked(
                 "kill", "-9", Files.readString(Path.of("/run/begun.pid")).strip());
         Poll.until("the filter's end", LIMIT, "read /run/begun.log", () -> !filter.isRunning());
-        return List.of(answered, refused, ask(QUESTION));
+        return List.of(answered, refused, query(QUESTION));
     }
 
-    private void begin(String... argv) throws IOException {
+    private void start(String... argv) throws IOException {
         List<String> whole = new ArrayList<>(
                 List.of("sh", "-c", "exec setsid --fork sh -c \"$0\" \"$@\" >>/run/begun.log 2>&1 </dev/null"));
         whole.add("echo $$ >/run/begun.pid; exec \"$0\" \"$@\"");
@@ -74,7 +74,7 @@ final class SlurmPortScript {
         here.runChecked("", whole);
     }
 
-    private String ask(String message) throws IOException {
+    private String query(String message) throws IOException {
         ProcessRunner.Output output = there.run(
                 "bash",
                 "-c",

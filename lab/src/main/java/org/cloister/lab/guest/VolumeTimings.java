@@ -90,8 +90,8 @@ public final class VolumeTimings {
     }
 
     /** Measures the creation of a volume with one slot on a file, and a check of the slot. */
-    public void createAndUnlock(int rounds) throws IOException {
-        for (int i = -WARMING; i < rounds; i++) {
+    public void createAndUnlock(int repetitions) throws IOException {
+        for (int i = -WARMING; i < repetitions; i++) {
             long from = System.nanoTime();
             create(VolumeIntegrity.NONE);
             try (SecretMemory key = secrets.readFile(keyFile, KEY);
@@ -125,10 +125,11 @@ public final class VolumeTimings {
     }
 
     /** Measures the time from the sealed bytes to a mapped device. */
-    private void unlock(String metric, String option, Path file, Function<SecretMemory, VolumeKey> kind, int rounds)
+    private void unlock(
+            String metric, String option, Path file, Function<SecretMemory, VolumeKey> kind, int repetitions)
             throws IOException {
         try (SealingKey receiver = hpke.generate()) {
-            for (int i = -WARMING; i < rounds; i++) {
+            for (int i = -WARMING; i < repetitions; i++) {
                 byte[] sealed;
                 try (SecretMemory key = secrets.readFile(file, KEY)) {
                     sealed = hpke.seal(receiver.publicKey(), SealedKeyContext.info(), CONTEXT, key);

@@ -33,7 +33,7 @@ public record AgentHostMachine(
 
     private static final long SCRATCH_BUDGET = 1L << 30;
     private static final Duration REGISTER = Duration.ofMinutes(5);
-    private static final Duration ROUND = Duration.ofSeconds(60);
+    private static final Duration PASS_PERIOD = Duration.ofSeconds(60);
 
     /**
      * @param state folder of ledger and VMs
@@ -71,10 +71,10 @@ public record AgentHostMachine(
      * @param machine what it inspects and changes
      */
     public ReconcileLoop rounds(HostBackend machine, Duration powerOff) {
-        ReconcilePass round = new ReconcilePass(ledger, building, machine, new VmTimeouts(REGISTER, powerOff), clock);
-        ReconcileLoop rounds = new ReconcileLoop(round, parts.ports()::adoptFoundPorts, ROUND, clock);
-        parts.hypervisor().setListener(rounds::onHypervisorEvent);
-        return rounds;
+        ReconcilePass pass = new ReconcilePass(ledger, building, machine, new VmTimeouts(REGISTER, powerOff), clock);
+        ReconcileLoop loop = new ReconcileLoop(pass, parts.ports()::adoptFoundPorts, PASS_PERIOD, clock);
+        parts.hypervisor().setListener(loop::onHypervisorEvent);
+        return loop;
     }
 
     @Override

@@ -45,11 +45,11 @@ final class ParallelPortSetup {
                 .toList();
         ExecutorService threads = Executors.newCachedThreadPool();
         try {
-            long beganNs = System.nanoTime();
+            long startNs = System.nanoTime();
             for (Future<Boolean> each : threads.invokeAll(all)) {
                 each.get();
             }
-            return System.nanoTime() - beganNs;
+            return System.nanoTime() - startNs;
         } catch (ExecutionException e) {
             throw new IOException("wire-up: " + e.getMessage(), e);
         } finally {

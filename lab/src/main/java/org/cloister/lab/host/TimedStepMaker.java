@@ -22,16 +22,16 @@ final class TimedStepMaker implements VmStepRunner {
 
     @Override
     public boolean isFree(VmStartStep step) throws IOException {
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         boolean free = maker.isFree(step);
-        tookNs.put(step, System.nanoTime() - beganNs);
+        tookNs.put(step, System.nanoTime() - startNs);
         return free;
     }
 
     @Override
     public void run(VmStartStep step) throws IOException {
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         maker.run(step);
-        tookNs.merge(step, System.nanoTime() - beganNs, Long::sum);
+        tookNs.merge(step, System.nanoTime() - startNs, Long::sum);
     }
 }

@@ -68,7 +68,7 @@ public final class VmStartProgram {
     private final String tap;
     private final long pid;
     private final HostStatements receipts;
-    private final ReconcileLoop rounds;
+    private final ReconcileLoop loop;
     private final Semaphore rounded = new Semaphore(0);
 
     private VmStartProgram(String[] args) throws IOException, GeneralSecurityException {
@@ -82,7 +82,7 @@ public final class VmStartProgram {
         KeyPairGenerator keys = KeyPairGenerator.getInstance("EC");
         keys.initialize(new ECGenParameterSpec("secp256r1"));
         receipts = HostStatements.open(state.resolve("receipts"), SigningKey.of(keys.generateKeyPair()), agent.clock());
-        rounds = agent.rounds(
+        loop = agent.rounds(
                 new StatementRecordingBackend(agent.local(receipts), receipts, agent.ledger()::entry), Duration.ZERO);
     }
 
@@ -96,21 +96,21 @@ public final class VmStartProgram {
         try (starts.agent;
                 Writer commands = new BufferedWriter(
                         new OutputStreamWriter(virsh.getOutputStream(), StandardCharsets.US_ASCII))) {
-            starts.rounds.start(starts::rounded);
+            starts.loop.start(starts::rounded);
             int count = Integer.parseInt(args[8]);
             for (int i = -WARM; i < count; i++) {
                 starts.ours(FIRST + WARM + i, i >= 0);
-                tell(i >= 0, "libvirt", starts.byLibvirt(commands));
-                tell(i >= 0, "bare", starts.byHand());
+                report(i >= 0, "libvirt", starts.byLibvirt(commands));
+                report(i >= 0, "bare", starts.byHand());
             }
-            starts.rounds.close();
+            starts.loop.close();
             starts.wireUps(Integer.parseInt(args[9]));
         } finally {
             virsh.destroy();
         }
     }
 
-    private static void tell(boolean counts, String metric, long ns) {
+    private static void report(boolean counts, String metric, long ns) {
         if (counts) {
             System.out.println(String.format(Locale.ROOT, "%s %.6f", metric, ns / 1e9));
         }
@@ -125,9 +125,9 @@ public final class VmStartProgram {
     /** Measures our start, from the accepted ticket until the VM has ended. */
     private void ours(int number, boolean counts) throws IOException, InterruptedException {
         try (Console console = Console.at(bare.resolve("console"))) {
-            long beganNs = System.nanoTime();
+            long startNs = System.nanoTime();
             images.current();
-            tell(counts, "phase_image", System.nanoTime() - beganNs);
+            report(counts, "phase_image", System.nanoTime() - startNs);
             StepCgroup step = StepCgroup.of(pid);
             VmPlan plan = withConsole(plans.plan(number, step.job()), console.path());
             TimedStepMaker steps = new TimedStepMaker(new StatementStepRunner(
@@ -136,29 +136,29 @@ public final class VmStartProgram {
                     plan,
                     Digest.sha256(new byte[] {1})));
             long buildNs = System.nanoTime();
-            tell(counts, "phase_plan", buildNs - beganNs);
+            report(counts, "phase_plan", buildNs - startNs);
             agent.building()
                     .build(VmLedgerEntry.claim(plan.owner(), true, agent.clock().millis()), steps);
             long runningNs = System.nanoTime();
             long kernelNs = console.firstNs(LIMIT);
             long made = 0;
             for (Map.Entry<VmStartStep, Long> each : steps.durationsNs().entrySet()) {
-                tell(counts, "phase_" + each.getKey().name().toLowerCase(Locale.ROOT), each.getValue());
+                report(counts, "phase_" + each.getKey().name().toLowerCase(Locale.ROOT), each.getValue());
                 made += each.getValue();
             }
             long libvirt = steps.durationsNs().getOrDefault(VmStartStep.DOMAIN_PAUSED, 0L);
-            tell(counts, "phase_ledger", runningNs - buildNs - made);
-            tell(counts, "phase_kernel", kernelNs - runningNs);
-            tell(counts, "domain", libvirt);
-            tell(counts, "added", runningNs - beganNs - libvirt);
-            tell(counts, "ours", kernelNs - beganNs);
-            end(plan.owner().uuid());
+            report(counts, "phase_ledger", runningNs - buildNs - made);
+            report(counts, "phase_kernel", kernelNs - runningNs);
+            report(counts, "domain", libvirt);
+            report(counts, "added", runningNs - startNs - libvirt);
+            report(counts, "ours", kernelNs - startNs);
+            stopVm(plan.owner().uuid());
         } catch (SlotClaimRefused | VmBuildFailed e) {
             throw new IOException(e.getMessage(), e);
         }
     }
 
-    private void end(String uuid) throws IOException, InterruptedException {
+    private void stopVm(String uuid) throws IOException, InterruptedException {
         agent.ledger()
                 .recordEnd(
                         uuid,
@@ -166,7 +166,7 @@ public final class VmStartProgram {
                                 VmTermination.Why.ASKED, "", agent.clock().millis()));
         long deadlineNs = System.nanoTime() + LIMIT.toNanos();
         rounded.drainPermits();
-        rounds.wake();
+        loop.wake();
         while (!agent.ledger().entries().isEmpty()) {
             if (!rounded.tryAcquire(deadlineNs - System.nanoTime(), TimeUnit.NANOSECONDS)) {
                 throw new LabException("VM " + uuid + ": not gone within " + LIMIT, "read what rounds said");
@@ -220,7 +220,7 @@ public final class VmStartProgram {
                     .replace(">" + spec.owner().names().domain() + "<", ">" + DOMAIN + "<")
                     .replace("\"" + spec.owner().names().tap() + "\"", "\"" + tap + "\"");
             Path file = Files.writeString(bare.resolve("domain.xml"), xml);
-            long beganNs = System.nanoTime();
+            long startNs = System.nanoTime();
             commands.write("create " + file + "\n");
             commands.flush();
             long kernelNs = console.firstNs(LIMIT);
@@ -228,7 +228,7 @@ public final class VmStartProgram {
             commands.write("destroy " + DOMAIN + "\n");
             commands.flush();
             Poll.until("the end of domain " + DOMAIN, LIMIT, "virsh destroy", () -> !Files.exists(process));
-            return kernelNs - beganNs;
+            return kernelNs - startNs;
         }
     }
 
@@ -236,14 +236,14 @@ public final class VmStartProgram {
         try (Console console = Console.at(bare.resolve("console"))) {
             List<String> argv = BareQemu.argv(prepared(console.path()), tap);
             Files.deleteIfExists(bare.resolve("channel"));
-            long beganNs = System.nanoTime();
+            long startNs = System.nanoTime();
             Process qemu = new ProcessBuilder(argv)
                     .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                     .redirectError(
                             ProcessBuilder.Redirect.to(bare.resolve("qemu.log").toFile()))
                     .start();
             try {
-                return console.firstNs(LIMIT) - beganNs;
+                return console.firstNs(LIMIT) - startNs;
             } finally {
                 qemu.destroyForcibly();
                 qemu.waitFor();
@@ -254,7 +254,7 @@ public final class VmStartProgram {
     private void wireUps(int count) throws IOException, InterruptedException {
         ParallelPortSetup wireUps = new ParallelPortSetup(agent, plans, StepCgroup.of(pid));
         for (int i = -WARM; i < count; i++) {
-            tell(i >= 0, "wire_ups", wireUps.connect(WIRED, WIRE_UPS));
+            report(i >= 0, "wire_ups", wireUps.connect(WIRED, WIRE_UPS));
         }
     }
 }

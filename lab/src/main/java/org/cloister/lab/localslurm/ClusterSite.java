@@ -77,7 +77,7 @@ public final class ClusterSite {
 
     /** Starts everything but nodes; slurmctld answers when this returns. */
     void start(String configuration) throws IOException {
-        layFiles();
+        writeFiles();
         Path own = Files.createDirectories(folder.resolve(name));
         createBindTargets(own);
         LabMachine head = new LabMachine(name, HEAD_ADDRESS, own, Sandbox.start(lab, name, own, caches()));
@@ -139,7 +139,7 @@ public final class ClusterSite {
         LabCommand.of("chown", account + ":" + account, path.toString()).succeed();
     }
 
-    private void layFiles() throws IOException {
+    private void writeFiles() throws IOException {
         Files.createDirectories(folder);
         LabCommand.of("cp", "-a", "/etc", folder.toString()).succeed();
         Path homes = Files.createDirectories(folder.resolve("home"));

@@ -22,7 +22,7 @@ public final class ControllerProgram {
     @SuppressWarnings("try") // the queue is only there to be closed
     public static void main(String[] args) throws IOException {
         // An unexpected failure ends the process; its parent starts it again.
-        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> end(failure));
+        Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> exit(failure));
         ClusterSite site = new ClusterSite(new LabHome(Path.of(args[0])), new LabName(args[1]), SlurmPairFixture.LOCAL);
         ControllerConfig config = LocalSlurmFiles.config(
                 site,
@@ -30,7 +30,7 @@ public final class ControllerProgram {
                 Integer.parseInt(args[2]),
                 Optional.of(site.cluster().programs()));
         try (NamespaceWorkers workers = new NamespaceWorkers(site, List.of(SlurmPairFixture.SHAPE));
-                LocalQueue queue = LocalQueue.start(config, workers, ControllerProgram::end)) {
+                LocalQueue queue = LocalQueue.start(config, workers, ControllerProgram::exit)) {
             System.out.println(ControllerProcess.READY);
             while (System.in.read() >= 0) {
                 // The parent process closes its end.
@@ -39,7 +39,7 @@ public final class ControllerProgram {
     }
 
     @SuppressWarnings("CatchAndPrintStackTrace") // the log is the only output
-    private static void end(Throwable failure) {
+    private static void exit(Throwable failure) {
         failure.printStackTrace();
         Runtime.getRuntime().halt(BROKEN);
     }

@@ -26,8 +26,8 @@ final class HostCapacity {
         }
     }
 
-    boolean everFits(PerHostResources need) {
-        return hosts.stream().filter(need::fits).count() >= need.nodes();
+    boolean everFits(PerHostResources request) {
+        return hosts.stream().filter(request::fits).count() >= request.nodes();
     }
 
     /**
@@ -35,22 +35,23 @@ final class HostCapacity {
      *
      * @param firstNumber of the slots' addresses
      */
-    Optional<List<SlotPlacement>> allocate(PerHostResources need, int firstNumber) {
+    Optional<List<SlotPlacement>> allocate(PerHostResources request, int firstNumber) {
         List<SlotPlacement> places = new ArrayList<>();
-        for (int i = 0; i < hosts.size() && places.size() < need.nodes(); i++) {
+        for (int i = 0; i < hosts.size() && places.size() < request.nodes(); i++) {
             HostShape host = hosts.get(i);
             boolean untouched = cpus[i] == host.cpus() && memoryMib[i] == host.memoryMib();
-            boolean free = need.whole() ? untouched : need.cpus() <= cpus[i] && need.memoryMib() <= memoryMib[i];
-            if (need.fits(host) && free) {
+            boolean free =
+                    request.whole() ? untouched : request.cpus() <= cpus[i] && request.memoryMib() <= memoryMib[i];
+            if (request.fits(host) && free) {
                 places.add(new SlotPlacement(
                         i,
                         firstNumber + places.size(),
-                        need.whole() ? host.cpus() : need.cpus(),
-                        need.whole() ? host.memoryMib() : need.memoryMib(),
-                        need.whole() ? host.scratchMib() : need.scratchMib(),
+                        request.whole() ? host.cpus() : request.cpus(),
+                        request.whole() ? host.memoryMib() : request.memoryMib(),
+                        request.whole() ? host.scratchMib() : request.scratchMib(),
                         false));
             }
         }
-        return places.size() == need.nodes() ? Optional.of(places) : Optional.empty();
+        return places.size() == request.nodes() ? Optional.of(places) : Optional.empty();
     }
 }

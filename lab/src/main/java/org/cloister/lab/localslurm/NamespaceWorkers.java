@@ -36,7 +36,7 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
  */
 @SuppressWarnings("FutureReturnValueIgnored") // each failure is reported where it occurs
 public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
-    private static final long LOOK_MS = 100;
+    private static final long POLL_MS = 100;
     private static final EndReason TOO_LARGE = new EndReason(
             WorkerPhase.QUEUE,
             "shape",
@@ -49,7 +49,7 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
 
     private final List<HostShape> shapes;
     private final WorkerMachines machines;
-    private final RequestedTicketFiles book;
+    private final RequestedTicketFiles tickets;
     private final WorkerFaults faults;
     private final ClusterSite site;
     private final ScheduledExecutorService decisions = Executors.newSingleThreadScheduledExecutor();
@@ -68,52 +68,52 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         this.site = site;
         this.shapes = List.copyOf(shapes);
         this.machines = new WorkerMachines(site);
-        this.book = new RequestedTicketFiles(site.folder().resolve("book"));
+        this.tickets = new RequestedTicketFiles(site.folder().resolve("book"));
         this.faults = new WorkerFaults(site);
     }
 
     @Override
-    public void start(Consumer<WorkerEvent> heard) {
-        events = heard;
-        decisions.scheduleWithFixedDelay(() -> act(this::look), LOOK_MS, LOOK_MS, TimeUnit.MILLISECONDS);
+    public void start(Consumer<WorkerEvent> listener) {
+        events = listener;
+        decisions.scheduleWithFixedDelay(() -> act(this::poll), POLL_MS, POLL_MS, TimeUnit.MILLISECONDS);
     }
 
     @Override
     public void submitTicket(String ticket, ResourceRequest request) {
         decide(() -> {
-            Optional<RequestedTicket> known = book.find(ticket);
+            Optional<RequestedTicket> known = tickets.find(ticket);
             if (known.isPresent()) {
-                tell(known.get());
+                report(known.get());
                 return;
             }
             WorkerFault fault = faults.poll().orElse(null);
-            RequestedTicket booked = new RequestedTicket(
+            RequestedTicket requested = new RequestedTicket(
                     ticket,
-                    book.allocateNumbers(1),
+                    tickets.allocateNumbers(1),
                     System.currentTimeMillis(),
                     RequestedTicket.State.WAITING,
                     PerHostResources.of(request),
                     List.of(),
                     fault,
                     null);
-            if (fault != null && fault.trouble() != null) {
-                booked = booked.asRefused(fault.trouble());
-            } else if (!new HostCapacity(shapes, List.of()).everFits(booked.need())) {
-                booked = booked.asRefused(TOO_LARGE);
+            if (fault != null && fault.failure() != null) {
+                requested = requested.asRefused(fault.failure());
+            } else if (!new HostCapacity(shapes, List.of()).everFits(requested.request())) {
+                requested = requested.asRefused(TOO_LARGE);
             }
-            book.write(booked);
-            tell(booked);
-            give();
+            tickets.write(requested);
+            report(requested);
+            allocate();
         });
     }
 
     @Override
     public void resumeTicket(String ticket) {
         decide(() -> {
-            Optional<RequestedTicket> known = book.find(ticket);
+            Optional<RequestedTicket> known = tickets.find(ticket);
             if (known.isPresent()) {
-                tell(known.get());
-                give();
+                report(known.get());
+                allocate();
             } else {
                 events.accept(new Ended(ticket, EndReason.NONE));
             }
@@ -122,12 +122,12 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
 
     @Override
     public void releaseTicket(String ticket) {
-        decide(() -> leave(ticket));
+        decide(() -> startRelease(ticket));
     }
 
     @Override
     public void withdrawTicket(String ticket) {
-        decide(() -> leave(ticket));
+        decide(() -> startRelease(ticket));
     }
 
     /** Ends this instance only: its workers keep running, as after kill -9. */
@@ -145,81 +145,83 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
     }
 
     /** Reports all current states of a ticket, and starts again what was interrupted. */
-    private void tell(RequestedTicket booked) throws IOException {
-        switch (booked.state()) {
+    private void report(RequestedTicket requested) throws IOException {
+        switch (requested.state()) {
             case WAITING -> {}
             case REFUSED ->
                 events.accept(new Refused(
-                        booked.ticket(), Optional.ofNullable(booked.asRefused()).orElse(TOO_LARGE)));
-            case LEAVING -> leave(booked.ticket());
-            case GIVEN -> {
-                events.accept(new Allocated(booked.ticket(), booked.places().size()));
-                for (int slot = 0; slot < booked.places().size(); slot++) {
-                    tell(booked, slot);
+                        requested.ticket(),
+                        Optional.ofNullable(requested.asRefused()).orElse(TOO_LARGE)));
+            case STOPPING -> startRelease(requested.ticket());
+            case ALLOCATED -> {
+                events.accept(
+                        new Allocated(requested.ticket(), requested.places().size()));
+                for (int slot = 0; slot < requested.places().size(); slot++) {
+                    report(requested, slot);
                 }
             }
         }
     }
 
-    private void tell(RequestedTicket booked, int slot) throws IOException {
-        String node = booked.node(slot);
+    private void report(RequestedTicket requested, int slot) throws IOException {
+        String node = requested.node(slot);
         if (busy.contains(node) || delayed.contains(node)) {
             return;
         }
         Optional<Sandbox> machine = Sandbox.find(site.lab(), node);
-        boolean wasReady = booked.places().get(slot).ready();
+        boolean wasReady = requested.places().get(slot).ready();
         if (wasReady && machine.isPresent()) {
-            ready.put(node, new Slot(booked.ticket(), slot, machine.get()));
-            events.accept(new NodeReady(booked.ticket(), slot, node));
+            ready.put(node, new Slot(requested.ticket(), slot, machine.get()));
+            events.accept(new NodeReady(requested.ticket(), slot, node));
         } else if (wasReady) {
-            events.accept(new NodeGone(booked.ticket(), slot, GONE));
+            events.accept(new NodeGone(requested.ticket(), slot, GONE));
         } else {
-            boot(booked, slot, machine);
+            boot(requested, slot, machine);
         }
     }
 
     /** Allocates hosts to tickets in the order of requests; no ticket overtakes one that waits before it. */
-    private void give() throws IOException {
-        List<RequestedTicket> all = book.all();
+    private void allocate() throws IOException {
+        List<RequestedTicket> all = tickets.all();
         List<SlotPlacement> taken = new ArrayList<>();
-        all.forEach(booked -> taken.addAll(booked.places()));
-        for (RequestedTicket booked : all) {
-            if (booked.state() != RequestedTicket.State.WAITING) {
+        all.forEach(requested -> taken.addAll(requested.places()));
+        for (RequestedTicket requested : all) {
+            if (requested.state() != RequestedTicket.State.WAITING) {
                 continue;
             }
-            Optional<List<SlotPlacement>> places = new HostCapacity(shapes, taken).allocate(booked.need(), 0);
+            Optional<List<SlotPlacement>> places = new HostCapacity(shapes, taken).allocate(requested.request(), 0);
             if (places.isEmpty()) {
                 return;
             }
-            int number = book.allocateNumbers(booked.need().nodes());
-            RequestedTicket given = booked.withSlots(new HostCapacity(shapes, taken)
-                    .allocate(booked.need(), number)
+            int number = tickets.allocateNumbers(requested.request().nodes());
+            RequestedTicket allocated = requested.withSlots(new HostCapacity(shapes, taken)
+                    .allocate(requested.request(), number)
                     .orElseThrow());
-            book.write(given);
-            taken.addAll(given.places());
-            events.accept(new Allocated(given.ticket(), given.places().size()));
-            Duration waited = Duration.ofMillis(System.currentTimeMillis() - given.askedMs());
-            for (int slot = 0; slot < given.places().size(); slot++) {
-                events.accept(new Passed(given.ticket(), slot, WorkerPhase.QUEUE, waited));
-                boot(given, slot, Optional.empty());
+            tickets.write(allocated);
+            taken.addAll(allocated.places());
+            events.accept(new Allocated(allocated.ticket(), allocated.places().size()));
+            Duration waited = Duration.ofMillis(System.currentTimeMillis() - allocated.requestedMs());
+            for (int slot = 0; slot < allocated.places().size(); slot++) {
+                events.accept(new Passed(allocated.ticket(), slot, WorkerPhase.QUEUE, waited));
+                boot(allocated, slot, Optional.empty());
             }
         }
     }
 
     /** @param left by an instance that was killed while it started this */
-    private void boot(RequestedTicket booked, int slot, Optional<Sandbox> left) {
-        WorkerFault fault = booked.fault();
+    private void boot(RequestedTicket requested, int slot, Optional<Sandbox> left) {
+        WorkerFault fault = requested.fault();
         if (fault == null || fault.kind() != WorkerFault.Kind.LATE) {
-            bootNow(booked, slot, left);
+            bootNow(requested, slot, left);
             return;
         }
-        String node = booked.node(slot);
+        String node = requested.node(slot);
         delayed.add(node);
         decisions.schedule(
                 () -> act(() -> {
                     delayed.remove(node);
-                    Optional<RequestedTicket> now = book.find(booked.ticket());
-                    if (now.isPresent() && now.get().state() == RequestedTicket.State.GIVEN) {
+                    Optional<RequestedTicket> now = tickets.find(requested.ticket());
+                    if (now.isPresent() && now.get().state() == RequestedTicket.State.ALLOCATED) {
                         bootNow(now.get(), slot, left);
                     }
                 }),
@@ -227,55 +229,55 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
                 TimeUnit.MILLISECONDS);
     }
 
-    private void bootNow(RequestedTicket booked, int slot, Optional<Sandbox> left) {
-        busy.add(booked.node(slot));
+    private void bootNow(RequestedTicket requested, int slot, Optional<Sandbox> left) {
+        busy.add(requested.node(slot));
         machines.boot(
-                booked,
+                requested,
                 slot,
                 left,
                 new WorkerMachines.BootListener() {
                     @Override
                     public void joined(Duration boot, Duration tunnel) {
                         decide(() -> {
-                            events.accept(new Passed(booked.ticket(), slot, WorkerPhase.BOOT, boot));
-                            events.accept(new Passed(booked.ticket(), slot, WorkerPhase.TUNNEL, tunnel));
+                            events.accept(new Passed(requested.ticket(), slot, WorkerPhase.BOOT, boot));
+                            events.accept(new Passed(requested.ticket(), slot, WorkerPhase.TUNNEL, tunnel));
                         });
                     }
 
                     @Override
                     public void up(Sandbox machine) {
-                        decide(() -> started(new Slot(booked.ticket(), slot, machine)));
+                        decide(() -> started(new Slot(requested.ticket(), slot, machine)));
                     }
                 },
-                () -> decide(() -> died(booked.ticket(), slot)));
+                () -> decide(() -> died(requested.ticket(), slot)));
     }
 
     private void started(Slot slot) throws IOException {
         busy.remove(slot.machine().name());
-        Optional<RequestedTicket> booked = book.find(slot.ticket());
-        if (booked.isEmpty() || booked.get().state() != RequestedTicket.State.GIVEN) {
-            leave(slot.ticket());
+        Optional<RequestedTicket> requested = tickets.find(slot.ticket());
+        if (requested.isEmpty() || requested.get().state() != RequestedTicket.State.ALLOCATED) {
+            startRelease(slot.ticket());
             return;
         }
-        book.write(booked.get().withReadySlot(slot.slot()));
+        tickets.write(requested.get().withReadySlot(slot.slot()));
         ready.put(slot.machine().name(), slot);
         events.accept(new NodeReady(slot.ticket(), slot.slot(), slot.machine().name()));
     }
 
     private void died(String ticket, int slot) throws IOException {
-        Optional<RequestedTicket> booked = book.find(ticket);
-        booked.ifPresent(each -> busy.remove(each.node(slot)));
-        if (booked.isPresent() && booked.get().state() == RequestedTicket.State.GIVEN) {
+        Optional<RequestedTicket> requested = tickets.find(ticket);
+        requested.ifPresent(each -> busy.remove(each.node(slot)));
+        if (requested.isPresent() && requested.get().state() == RequestedTicket.State.ALLOCATED) {
             // The next instance must not start it again.
-            book.write(booked.get().withReadySlot(slot));
+            tickets.write(requested.get().withReadySlot(slot));
             events.accept(new NodeGone(ticket, slot, DIED));
         } else {
-            leave(ticket);
+            startRelease(ticket);
         }
     }
 
     /** Detects machines that ended by themselves or were killed. */
-    private void look() {
+    private void poll() {
         for (Slot slot : List.copyOf(ready.values())) {
             if (!slot.machine().isAlive()) {
                 ready.remove(slot.machine().name());
@@ -285,17 +287,17 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
     }
 
     /** Stops all machines of a ticket; reports its end when none is left. */
-    private void leave(String ticket) throws IOException {
-        Optional<RequestedTicket> known = book.find(ticket);
+    private void startRelease(String ticket) throws IOException {
+        Optional<RequestedTicket> known = tickets.find(ticket);
         if (known.isEmpty()) {
             events.accept(new Ended(ticket, EndReason.NONE));
             return;
         }
-        RequestedTicket booked = known.get().withState(RequestedTicket.State.LEAVING);
-        book.write(booked);
+        RequestedTicket requested = known.get().withState(RequestedTicket.State.STOPPING);
+        tickets.write(requested);
         List<String> nodes = new ArrayList<>();
-        for (int slot = 0; slot < booked.places().size(); slot++) {
-            nodes.add(booked.node(slot));
+        for (int slot = 0; slot < requested.places().size(); slot++) {
+            nodes.add(requested.node(slot));
         }
         if (nodes.stream().anyMatch(busy::contains)) {
             // This method is called again when the node has been started or stopped.
@@ -306,35 +308,35 @@ public final class NamespaceWorkers implements WorkerAllocator, AutoCloseable {
         long from = System.nanoTime();
         machines.stop(
                 nodes,
-                () -> decide(() -> left(booked, Duration.ofNanos(System.nanoTime() - from))),
+                () -> decide(() -> reportRelease(requested, Duration.ofNanos(System.nanoTime() - from))),
                 () -> decide(() -> {
                     busy.removeAll(nodes);
-                    leave(ticket);
+                    startRelease(ticket);
                 }));
     }
 
-    private void left(RequestedTicket booked, Duration took) throws IOException {
-        for (int slot = 0; slot < booked.places().size(); slot++) {
-            busy.remove(booked.node(slot));
-            events.accept(new Passed(booked.ticket(), slot, WorkerPhase.TEARDOWN, took));
+    private void reportRelease(RequestedTicket requested, Duration took) throws IOException {
+        for (int slot = 0; slot < requested.places().size(); slot++) {
+            busy.remove(requested.node(slot));
+            events.accept(new Passed(requested.ticket(), slot, WorkerPhase.TEARDOWN, took));
         }
-        book.remove(booked.ticket());
-        events.accept(new Ended(booked.ticket(), EndReason.NONE));
-        give();
+        tickets.remove(requested.ticket());
+        events.accept(new Ended(requested.ticket(), EndReason.NONE));
+        allocate();
     }
 
-    private void decide(ProgressLog.Action act) {
+    private void decide(ProgressLog.Action action) {
         try {
-            decisions.execute(() -> act(act));
+            decisions.execute(() -> act(action));
         } catch (RejectedExecutionException e) {
             // Closed: the next instance handles the rest.
             return;
         }
     }
 
-    private static void act(ProgressLog.Action act) {
+    private static void act(ProgressLog.Action action) {
         try {
-            act.run();
+            action.run();
         } catch (IOException | RuntimeException e) {
             System.err.println("workers: " + e);
         }

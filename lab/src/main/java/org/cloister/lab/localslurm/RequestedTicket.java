@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * A ticket that was requested.
  *
  * @param place in the order of requests
- * @param askedMs since the epoch
+ * @param requestedMs since the epoch
  * @param places one for each slot, once allocated
  * @param fault the fault to inject into it
  * @param asRefused why nothing will be allocated
@@ -17,17 +17,17 @@ import org.jspecify.annotations.Nullable;
 record RequestedTicket(
         String ticket,
         long place,
-        long askedMs,
+        long requestedMs,
         State state,
-        PerHostResources need,
+        PerHostResources request,
         List<SlotPlacement> places,
         @Nullable WorkerFault fault,
         @Nullable EndReason asRefused) {
     /** State of the request. */
     enum State {
         WAITING,
-        GIVEN,
-        LEAVING,
+        ALLOCATED,
+        STOPPING,
         REFUSED
     }
 
@@ -36,21 +36,21 @@ record RequestedTicket(
     }
 
     RequestedTicket withState(State next) {
-        return new RequestedTicket(ticket, place, askedMs, next, need, places, fault, asRefused);
+        return new RequestedTicket(ticket, place, requestedMs, next, request, places, fault, asRefused);
     }
 
-    RequestedTicket withSlots(List<SlotPlacement> given) {
-        return new RequestedTicket(ticket, place, askedMs, State.GIVEN, need, given, fault, asRefused);
+    RequestedTicket withSlots(List<SlotPlacement> slots) {
+        return new RequestedTicket(ticket, place, requestedMs, State.ALLOCATED, request, slots, fault, asRefused);
     }
 
     RequestedTicket asRefused(EndReason why) {
-        return new RequestedTicket(ticket, place, askedMs, State.REFUSED, need, places, fault, why);
+        return new RequestedTicket(ticket, place, requestedMs, State.REFUSED, request, places, fault, why);
     }
 
     RequestedTicket withReadySlot(int slot) {
         List<SlotPlacement> next = new ArrayList<>(places);
         next.set(slot, places.get(slot).asReady());
-        return new RequestedTicket(ticket, place, askedMs, state, need, next, fault, asRefused);
+        return new RequestedTicket(ticket, place, requestedMs, state, request, next, fault, asRefused);
     }
 
     String node(int slot) {

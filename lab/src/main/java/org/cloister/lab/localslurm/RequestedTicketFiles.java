@@ -43,8 +43,8 @@ final class RequestedTicketFiles {
         return read(file(ticket));
     }
 
-    void write(RequestedTicket booked) throws IOException {
-        write(file(booked.ticket()), json.writeValueAsString(booked));
+    void write(RequestedTicket ticket) throws IOException {
+        write(file(ticket.ticket()), json.writeValueAsString(ticket));
     }
 
     void remove(String ticket) throws IOException {

@@ -23,7 +23,7 @@ public final class TimedJobs {
 
     private final LabCluster cluster;
     private final ClusterLogin user;
-    private final Path moments;
+    private final Path timesFile;
 
     /**
      * @param submitted before the first {@code sbatch}
@@ -45,7 +45,7 @@ public final class TimedJobs {
     public TimedJobs(LabCluster cluster, ClusterUser user, String what) throws IOException {
         this.cluster = cluster;
         this.user = cluster.as(user);
-        this.moments = cluster.homes().resolve(user.name()).resolve(what);
+        this.timesFile = cluster.homes().resolve(user.name()).resolve(what);
         this.user.succeed("mkdir", "-p", what);
         this.user.succeed(
                 "sh",
@@ -63,7 +63,7 @@ public final class TimedJobs {
     public Series run(int jobs, int sleep, int nodes) throws IOException {
         String submit = ("for i in $(seq %d); do sbatch --parsable --output=/dev/null --nodes=%d --ntasks-per-node=1"
                         + " --cpus-per-task=%d --mem-per-cpu=100 %s.sh %d || exit; done")
-                .formatted(jobs, nodes, SlurmPairFixture.SHAPE.cpus(), moments.getFileName(), sleep);
+                .formatted(jobs, nodes, SlurmPairFixture.SHAPE.cpus(), timesFile.getFileName(), sleep);
         double submitted = now();
         List<Long> ids = user.command(List.of("sh", "-c", submit))
                 .within(LIMIT)
@@ -90,7 +90,7 @@ public final class TimedJobs {
     private List<JobStart> began(List<Long> ids) throws IOException {
         List<JobStart> all = new ArrayList<>();
         for (long id : ids) {
-            Path file = moments.resolve(Long.toString(id));
+            Path file = timesFile.resolve(Long.toString(id));
             if (!Files.exists(file)) {
                 throw new LabException(
                         "job " + id + ": ended without its first line", "read the logs of slurmctld and its node");

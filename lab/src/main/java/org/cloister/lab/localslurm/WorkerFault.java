@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param number a slot, or milliseconds
  */
-public record WorkerFault(Kind kind, long number, @Nullable EndReason trouble) {
+public record WorkerFault(Kind kind, long number, @Nullable EndReason failure) {
     /** Kind of the fault. */
     public enum Kind {
         DIES_BOOTING,
@@ -27,7 +27,7 @@ public record WorkerFault(Kind kind, long number, @Nullable EndReason trouble) {
         return new WorkerFault(Kind.LATE, by.toMillis(), null);
     }
 
-    public static WorkerFault refused(EndReason trouble) {
-        return new WorkerFault(Kind.REFUSED, 0, trouble);
+    public static WorkerFault refused(EndReason failure) {
+        return new WorkerFault(Kind.REFUSED, 0, failure);
     }
 }

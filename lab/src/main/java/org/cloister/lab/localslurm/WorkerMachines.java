@@ -33,10 +33,10 @@ final class WorkerMachines implements AutoCloseable {
     }
 
     /** @param left by an instance that was killed while it started this */
-    void boot(RequestedTicket booked, int slot, Optional<Sandbox> left, BootListener booting, Runnable failed) {
-        String node = booked.node(slot);
-        SlotPlacement place = booked.places().get(slot);
-        WorkerFault fault = booked.fault();
+    void boot(RequestedTicket ticket, int slot, Optional<Sandbox> left, BootListener booting, Runnable failed) {
+        String node = ticket.node(slot);
+        SlotPlacement placement = ticket.places().get(slot);
+        WorkerFault fault = ticket.fault();
         boolean dies = fault != null && fault.kind() == WorkerFault.Kind.DIES_BOOTING && fault.number() == slot;
         work(
                 () -> {
@@ -51,10 +51,11 @@ final class WorkerMachines implements AutoCloseable {
                         failed.run();
                         return;
                     }
-                    spaces.join(machine, place.number());
+                    spaces.join(machine, placement.number());
                     long joined = System.nanoTime();
                     booting.joined(Duration.ofNanos(booted - from), Duration.ofNanos(joined - booted));
-                    spaces.serve(machine, place.number(), place.scratchMib(), slurmd(booked.ticket(), place));
+                    spaces.serve(
+                            machine, placement.number(), placement.scratchMib(), slurmd(ticket.ticket(), placement));
                     booting.up(machine);
                 },
                 failed);
@@ -87,10 +88,10 @@ final class WorkerMachines implements AutoCloseable {
         }
     }
 
-    private void work(ProgressLog.Action act, Runnable failed) {
+    private void work(ProgressLog.Action action, Runnable failed) {
         hands.execute(() -> {
             try {
-                act.run();
+                action.run();
             } catch (IOException | RuntimeException e) {
                 System.err.println("workers: " + e);
                 failed.run();
@@ -98,11 +99,15 @@ final class WorkerMachines implements AutoCloseable {
         });
     }
 
-    private static List<String> slurmd(String ticket, SlotPlacement place) {
+    private static List<String> slurmd(String ticket, SlotPlacement placement) {
         return List.of(
                 "-Z",
                 "--conf",
                 "CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s"
-                        .formatted(place.cpus(), place.memoryMib(), place.scratchMib(), LocalSlurm.feature(ticket)));
+                        .formatted(
+                                placement.cpus(),
+                                placement.memoryMib(),
+                                placement.scratchMib(),
+                                LocalSlurm.feature(ticket)));
     }
 }

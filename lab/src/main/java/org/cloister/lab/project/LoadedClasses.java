@@ -35,7 +35,7 @@ public final class LoadedClasses {
             try (ProjectFixture project =
                     ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
                 Set<String> all = new TreeSet<>(Files.readAllLines(list));
-                steps.runStep("a controlling VM, and a worker with a job", () -> look(project, all));
+                steps.runStep("a controlling VM, and a worker with a job", () -> collect(project, all));
                 all.removeIf(line -> MADE.matcher(line).matches());
                 Files.write(list, all);
             }
@@ -45,7 +45,7 @@ public final class LoadedClasses {
         }
     }
 
-    private static void look(ProjectFixture project, Set<String> all) throws IOException {
+    private static void collect(ProjectFixture project, Set<String> all) throws IOException {
         try (ProjectFixture.OpenedVm opened = project.openNewDrive()) {
             project.awaitWork(opened);
             project.member.configure();

@@ -16,7 +16,7 @@ import org.cloister.protocol.identity.CertificateRole;
 
 /** A member's own device: the system's ssh connects to the project's controlling VM. */
 public final class MemberDevice {
-    private static final Duration PATIENCE = Duration.ofMinutes(5);
+    private static final Duration TIMEOUT = Duration.ofMinutes(5);
     private static final Duration AGAIN = Duration.ofSeconds(2);
     private static final String ALIAS = "cloister";
     private static final Pattern TICKET = Pattern.compile(" ticket=(\\S+)");
@@ -40,7 +40,7 @@ public final class MemberDevice {
     /** Returns a command that runs a line in the login's shell in the VM. */
     public LabCommand ssh(String line) {
         return device.command(List.of("ssh", "-F", config().toString(), ALIAS, line))
-                .within(PATIENCE);
+                .within(TIMEOUT);
     }
 
     /** Runs a line as {@link #ssh} does, and returns its output. */
@@ -50,7 +50,7 @@ public final class MemberDevice {
 
     /** Runs a line as {@link #ssh} does, and passes on each line of output as it arrives. */
     public void follow(String line, Consumer<String> each) throws IOException {
-        LabCommand.Output end = ssh(line).within(PATIENCE.multipliedBy(2)).follow(each);
+        LabCommand.Output end = ssh(line).within(TIMEOUT.multipliedBy(2)).follow(each);
         if (end.exit() != 0) {
             throw new LabException("ssh " + line + ": exit " + end.exit() + ": " + end.err(), "run it by hand");
         }
@@ -58,10 +58,11 @@ public final class MemberDevice {
 
     /** Copies files into the login's home folder. */
     public void put(Path... files) throws IOException {
-        List<String> words = new ArrayList<>();
-        Stream.of(files).map(Path::toString).forEach(words::add);
-        words.add(".");
-        agentctl(CertificateRole.MEMBER, "put", words.toArray(String[]::new)).succeed();
+        List<String> arguments = new ArrayList<>();
+        Stream.of(files).map(Path::toString).forEach(arguments::add);
+        arguments.add(".");
+        agentctl(CertificateRole.MEMBER, "put", arguments.toArray(String[]::new))
+                .succeed();
     }
 
     /** Returns a command that fetches a file; the person is an exporter, too. */
@@ -70,15 +71,15 @@ public final class MemberDevice {
     }
 
     /**
-     * @param words arguments of sbatch
+     * @param arguments arguments of sbatch
      * @return the job's id
      */
-    public String submit(String words) throws IOException {
-        return runSsh("sbatch --parsable " + words).strip();
+    public String submit(String arguments) throws IOException {
+        return runSsh("sbatch --parsable " + arguments).strip();
     }
 
     public void awaitRunning(String job) throws IOException {
-        await("job " + job + " running", PATIENCE, "[ \"$(squeue -h -o %T -j " + job + ")\" = RUNNING ]");
+        await("job " + job + " running", TIMEOUT, "[ \"$(squeue -h -o %T -j " + job + ")\" = RUNNING ]");
     }
 
     /**
@@ -88,15 +89,15 @@ public final class MemberDevice {
      * @param test a line of the shell
      */
     void await(String what, Duration limit, String test) throws IOException {
-        String looks = "for i in {1..60}; do " + test + " && exit; sleep 1; done; exit 1";
-        Poll.until(what, limit, "ask Slurm", AGAIN, () -> ssh(looks).run().exit() == 0);
+        String loop = "for i in {1..60}; do " + test + " && exit; sleep 1; done; exit 1";
+        Poll.until(what, limit, "ask Slurm", AGAIN, () -> ssh(loop).run().exit() == 0);
     }
 
     /** Waits until the VM answers a login again, after its host has returned. */
     public void awaitLogin() throws IOException {
         Poll.until(
                 "a login",
-                PATIENCE,
+                TIMEOUT,
                 "read agent-host's log",
                 AGAIN,
                 () -> ssh("true").run().exit() == 0);
@@ -109,7 +110,7 @@ public final class MemberDevice {
     public void awaitEnd(String job) throws IOException {
         await(
                 "the end of job " + job,
-                PATIENCE.multipliedBy(2),
+                TIMEOUT.multipliedBy(2),
                 "all=$(squeue -h -o %A) && ! grep -q -x " + job + " <<<\"$all\"");
     }
 
@@ -129,7 +130,7 @@ public final class MemberDevice {
 
     /** Waits until the slurmd has started and registered since; a slurmctld without a registration yet has no time. */
     public void awaitSlurmd(String node, String since) throws IOException {
-        await("slurmd of " + node, PATIENCE, "now=$(" + slurmd(node) + ") && [ \"$now\" != '" + since + "' ]");
+        await("slurmd of " + node, TIMEOUT, "now=$(" + slurmd(node) + ") && [ \"$now\" != '" + since + "' ]");
     }
 
     private static String slurmd(String node) {
@@ -149,7 +150,7 @@ public final class MemberDevice {
     /** Returns a job's AdminComment, docs/slurm.md, which has its ticket, and its phases after its end. */
     public String phases(String job) throws IOException {
         String[] comment = {""};
-        Poll.until("the ticket of job " + job, PATIENCE, "ask sacct", AGAIN, () -> {
+        Poll.until("the ticket of job " + job, TIMEOUT, "ask sacct", AGAIN, () -> {
             comment[0] = runSsh("sacct -n -X -P -o AdminComment -j " + job).strip();
             return TICKET.matcher(comment[0]).find();
         });
@@ -161,15 +162,15 @@ public final class MemberDevice {
         return runSsh("sacct -n -X -P -o State,ExitCode -j " + job).strip();
     }
 
-    private LabCommand agentctl(CertificateRole role, String verb, String... words) {
+    private LabCommand agentctl(CertificateRole role, String verb, String... arguments) {
         List<String> argv = new ArrayList<>(List.of(device.agentctl().toString(), "project", verb));
         argv.addAll(device.relayArguments());
         argv.addAll(List.of("--policy", policy.toString()));
         if (verb.equals("ssh-config")) {
             argv.addAll(List.of("--role", role.toString()));
         }
-        argv.addAll(List.of(words));
-        return device.command(argv).within(PATIENCE);
+        argv.addAll(List.of(arguments));
+        return device.command(argv).within(TIMEOUT);
     }
 
     private Path config() {

@@ -37,7 +37,7 @@ import org.cloister.protocol.policy.VmShape;
 /** An owner's own device with agentctl, which opens and closes the project's drive. */
 public final class OpenerDevice {
     /** Time limit; a guest under emulation creates a database in it. */
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
     private static final String PASSPHRASE = "seventeen wet herons";
     private static final String[] RIGHTS = {"sh", "-c", "exec 3<\"$1\" 4<\"$1\"; shift; exec \"$@\"", "agentctl"};
@@ -116,46 +116,46 @@ public final class OpenerDevice {
 
     /** Returns a command that ends when the VM that it opens is unlocked. */
     public LabCommand opening(String drive, String... more) throws IOException {
-        List<String> words = new ArrayList<>(List.of("project", "open", drive, "--days", "1", "--output", "json"));
-        words.addAll(List.of("--key", at("owner.json").toString(), "--secret-fd", "3"));
-        words.addAll(List.of("--drive-key", at("drive.json").toString(), "--drive-secret-fd", "4"));
-        words.addAll(List.of(
+        List<String> arguments = new ArrayList<>(List.of("project", "open", drive, "--days", "1", "--output", "json"));
+        arguments.addAll(List.of("--key", at("owner.json").toString(), "--secret-fd", "3"));
+        arguments.addAll(List.of("--drive-key", at("drive.json").toString(), "--drive-secret-fd", "4"));
+        arguments.addAll(List.of(
                 "--state", at("kept").toString(), "--epoch-file", at("epoch").toString()));
-        words.addAll(device.relayArguments());
-        words.addAll(List.of(more));
-        return agentctl(words.toArray(String[]::new));
+        arguments.addAll(device.relayArguments());
+        arguments.addAll(List.of(more));
+        return agentctl(arguments.toArray(String[]::new));
     }
 
     /** Returns the output of agentctl project status. */
     public String projectStatus() throws IOException {
-        List<String> words = new ArrayList<>(List.of("project", "status"));
-        words.addAll(device.relayArguments());
-        return agentctl(words.toArray(String[]::new)).succeed();
+        List<String> arguments = new ArrayList<>(List.of("project", "status"));
+        arguments.addAll(device.relayArguments());
+        return agentctl(arguments.toArray(String[]::new)).succeed();
     }
 
     public JsonNode close(String opening) throws IOException {
-        List<String> words = new ArrayList<>(List.of("project", "close", opening, "--output", "json"));
-        words.addAll(device.relayArguments());
+        List<String> arguments = new ArrayList<>(List.of("project", "close", opening, "--output", "json"));
+        arguments.addAll(device.relayArguments());
         return new ObjectMapper()
-                .readTree(agentctl(words.toArray(String[]::new)).succeed());
+                .readTree(agentctl(arguments.toArray(String[]::new)).succeed());
     }
 
     /** Returns arguments for agentctl audit verify: the heads of the relay's log that this device has seen. */
     public List<String> heads() throws IOException {
-        List<String> words = new ArrayList<>();
+        List<String> arguments = new ArrayList<>();
         try (Stream<Path> files = Files.walk(at("witness"))) {
             files.filter(Files::isRegularFile)
                     .filter(file -> file.toString().contains("/audit-heads/"))
-                    .forEach(file -> words.addAll(List.of("--head", file.toString())));
+                    .forEach(file -> arguments.addAll(List.of("--head", file.toString())));
         }
-        return words;
+        return arguments;
     }
 
-    public LabCommand agentctl(String... words) {
+    public LabCommand agentctl(String... arguments) {
         List<String> argv = new ArrayList<>(List.of(RIGHTS));
         argv.addAll(List.of(passphrase.toString(), device.agentctl().toString()));
-        argv.addAll(List.of(words));
-        return device.command(argv).within(PATIENCE);
+        argv.addAll(List.of(arguments));
+        return device.command(argv).within(TIMEOUT);
     }
 
     private Path at(String name) {

@@ -77,7 +77,7 @@ public final class ProjectFixture implements AutoCloseable {
     public final MemberDevice bob;
 
     private final WorkingSite site;
-    private final RelaySiteFiles parties;
+    private final RelaySiteFiles siteFiles;
     private final Path policy;
     private final Path settings;
     private final Path members;
@@ -91,22 +91,23 @@ public final class ProjectFixture implements AutoCloseable {
         }
     }
 
-    private ProjectFixture(WorkingSite site, RelaySiteFiles parties, Path folder)
+    private ProjectFixture(WorkingSite site, RelaySiteFiles siteFiles, Path folder)
             throws IOException, GeneralSecurityException {
         this.site = site;
-        this.parties = parties;
-        parties.enrol("p2");
+        this.siteFiles = siteFiles;
+        siteFiles.enrol("p2");
         int relay = site.port();
-        var owners = parties.owners();
-        this.first = new OpenerDevice(parties, relay, folder.resolve("first"), "p1", owners.get(0));
-        this.second = new OpenerDevice(parties, relay, folder.resolve("second"), "p2", owners.get(1));
+        var owners = siteFiles.owners();
+        this.first = new OpenerDevice(siteFiles, relay, folder.resolve("first"), "p1", owners.get(0));
+        this.second = new OpenerDevice(siteFiles, relay, folder.resolve("second"), "p2", owners.get(1));
         this.settings = Files.writeString(folder.resolve("controller.toml"), SETTINGS);
         this.members = Files.writeString(folder.resolve("members.toml"), MEMBERS);
-        this.policy = OpenerDevice.policy(parties, RelaySiteFiles.NODES, 1, folder.resolve("policy"));
+        this.policy = OpenerDevice.policy(siteFiles, RelaySiteFiles.NODES, 1, folder.resolve("policy"));
         List<CertificateRole> roles = List.of(CertificateRole.DEVICE, CertificateRole.MEMBER, CertificateRole.EXPORTER);
-        this.member = new MemberDevice(new PersonDevice(parties, relay, folder.resolve("member"), "p1", roles), policy);
+        this.member =
+                new MemberDevice(new PersonDevice(siteFiles, relay, folder.resolve("member"), "p1", roles), policy);
         this.bob = new MemberDevice(
-                new PersonDevice(parties, relay, folder.resolve("bob"), "p2", roles.subList(0, 2)), policy);
+                new PersonDevice(siteFiles, relay, folder.resolve("bob"), "p2", roles.subList(0, 2)), policy);
     }
 
     /**
@@ -123,12 +124,12 @@ public final class ProjectFixture implements AutoCloseable {
      * has to be closed.
      */
     public ProjectFixture beside(Path folder) throws IOException {
-        return of(site, parties.beside(folder.resolve("project")), folder);
+        return of(site, siteFiles.beside(folder.resolve("project")), folder);
     }
 
-    private static ProjectFixture of(WorkingSite site, RelaySiteFiles parties, Path folder) throws IOException {
+    private static ProjectFixture of(WorkingSite site, RelaySiteFiles siteFiles, Path folder) throws IOException {
         try {
-            return new ProjectFixture(site, parties, Files.createDirectories(folder));
+            return new ProjectFixture(site, siteFiles, Files.createDirectories(folder));
         } catch (GeneralSecurityException e) {
             throw new IOException("project of the lab: " + e.getMessage(), e);
         }
@@ -176,8 +177,8 @@ public final class ProjectFixture implements AutoCloseable {
     /** Opens with the owners' next policy, which names none of the site's hosts; see {@link #awaitDenied}. */
     public OpenedVm openUnnamed(OpenerDevice device, String[]... more) throws IOException {
         try {
-            Path next =
-                    OpenerDevice.policy(parties, List.of(RelaySiteFiles.HOST), 2, policy.resolveSibling("next-policy"));
+            Path next = OpenerDevice.policy(
+                    siteFiles, List.of(RelaySiteFiles.HOST), 2, policy.resolveSibling("next-policy"));
             return open(opening(device, next, more));
         } catch (GeneralSecurityException e) {
             throw new IOException("policy of the lab: " + e.getMessage(), e);
@@ -277,9 +278,9 @@ public final class ProjectFixture implements AutoCloseable {
                         "verify",
                         receipt.toString(),
                         "--project",
-                        parties.genesis().toString(),
+                        siteFiles.genesis().toString(),
                         "--site",
-                        parties.siteCertificate().toString()))
+                        siteFiles.siteCertificate().toString()))
                 .run();
     }
 
@@ -320,8 +321,8 @@ public final class ProjectFixture implements AutoCloseable {
 
     /** Waits until the relay has no open tickets of the project but those of the VMs that are left. */
     private void awaitTickets() throws IOException {
-        String asked = "ask agentctl relay tickets";
-        Poll.until("no ticket of a VM that is gone", LIMIT, asked, SiteHosts.AGAIN, () -> {
+        String hint = "ask agentctl relay tickets";
+        Poll.until("no ticket of a VM that is gone", LIMIT, hint, SiteHosts.AGAIN, () -> {
             List<String> open = new ArrayList<>();
             String socket = site.relaySocket().toString();
             for (JsonNode ticket : new ObjectMapper()
@@ -331,7 +332,7 @@ public final class ProjectFixture implements AutoCloseable {
                 if (!ticket.has("end")
                         && ticket.path("project")
                                 .asText()
-                                .equals(parties.controller().project())) {
+                                .equals(siteFiles.controller().project())) {
                     open.add(ticket.path("ticket").asText());
                 }
             }
@@ -344,18 +345,18 @@ public final class ProjectFixture implements AutoCloseable {
         return new CertificateName(
                 DRIVE,
                 CertificateRole.CONTROLLER.toString(),
-                parties.controller().project());
+                siteFiles.controller().project());
     }
 
     /** Opens a circuit to that name as a member of this project, and returns the result. */
     public String openCircuit(CertificateName whom) throws IOException {
-        return new RawMemberAgent(parties, site.port()).openCircuit(whom);
+        return new RawMemberAgent(siteFiles, site.port()).openCircuit(whom);
     }
 
     /** Returns the project's VMs. */
     public List<ResourceOwner> vms() throws IOException {
         return site.hosts().owners().stream()
-                .filter(vm -> vm.project().equals(parties.controller().project()))
+                .filter(vm -> vm.project().equals(siteFiles.controller().project()))
                 .toList();
     }
 
@@ -379,9 +380,9 @@ public final class ProjectFixture implements AutoCloseable {
     }
 
     /** Runs a test; if it fails, prints everything that may show the cause. */
-    public void explained(TestBody story) throws Exception {
+    public void explained(TestBody body) throws Exception {
         try {
-            story.run();
+            body.run();
         } catch (Exception | AssertionError e) {
             System.out.println(site.explained());
             System.out.println(
@@ -390,7 +391,7 @@ public final class ProjectFixture implements AutoCloseable {
         }
     }
 
-    public static String[] words(String... words) {
-        return words;
+    public static String[] words(String... arguments) {
+        return arguments;
     }
 }

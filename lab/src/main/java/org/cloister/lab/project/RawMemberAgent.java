@@ -20,26 +20,26 @@ import org.cloister.transport.link.ClientLink;
 
 /** Connection of a project's member to the relay, without the checks that agentctl would make itself. */
 @SuppressWarnings("FutureReturnValueIgnored") // the end of the loop is not awaited
-record RawMemberAgent(RelaySiteFiles parties, int relay) {
+record RawMemberAgent(RelaySiteFiles siteFiles, int relay) {
     private static final long LIMIT_S = 60;
 
     /** Opens a circuit to that name and returns how it failed. */
     String openCircuit(CertificateName whom) throws IOException {
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try {
-            TrustStore beliefs = parties.beliefs();
+            TrustStore trustStore = siteFiles.beliefs();
             ClientLink link = ClientLink.dial(
                             loops,
                             RelaySiteFiles.loopback(relay),
-                            parties.credential(parties.device()),
-                            CertifiedPeerVerifier.forRelays(beliefs).only(RelaySiteFiles.RELAY))
+                            siteFiles.credential(siteFiles.device()),
+                            CertifiedPeerVerifier.forRelays(trustStore).only(RelaySiteFiles.RELAY))
                     .get(LIMIT_S, TimeUnit.SECONDS);
-            CircuitTerms terms = new CircuitTerms(parties.member(), whom, Digest.sha384("a policy"));
+            CircuitTerms terms = new CircuitTerms(siteFiles.member(), whom, Digest.sha384("a policy"));
             var opened = Circuit.open(
                     link,
                     terms,
-                    parties.credential(parties.member()),
-                    CertifiedPeerVerifier.forCircuitEnds(beliefs),
+                    siteFiles.credential(siteFiles.member()),
+                    CertifiedPeerVerifier.forCircuitEnds(trustStore),
                     (pipeline, circuit) -> {});
             opened.await(LIMIT_S, TimeUnit.SECONDS);
             if (opened.cause() instanceof CircuitException refused) {

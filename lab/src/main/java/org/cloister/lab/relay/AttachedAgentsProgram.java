@@ -34,7 +34,7 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
     private static final AtomicInteger ATTACHED = new AtomicInteger();
 
     private final int count;
-    private final AtomicBoolean begun = new AtomicBoolean();
+    private final AtomicBoolean started = new AtomicBoolean();
     private boolean attached;
 
     private AttachedAgentsProgram(int count) {
@@ -45,7 +45,7 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
         RelaySiteFiles site = RelaySiteFiles.at(Path.of(args[0]));
         int port = Integer.parseInt(args[1]);
         int count = Integer.parseInt(args[2]);
-        TrustStore beliefs = site.beliefs();
+        TrustStore trustStore = site.beliefs();
         List<TlsCredential> hosts = site.hosts();
         EventLoopGroup loops =
                 new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
@@ -57,7 +57,7 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
                     List.of(RelaySiteFiles.loopback(port)),
                     () -> own,
                     trust -> trust.only(RelaySiteFiles.RELAY),
-                    beliefs,
+                    trustStore,
                     "lab/bench relay");
             links.add(new AgentLink(loops, terms, new AttachedAgentsProgram(count), new Random(i)));
         }
@@ -69,7 +69,7 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
 
     @Override
     public void onAttached(AgentAttachStream attachment) {
-        if (begun.compareAndSet(false, true)) {
+        if (started.compareAndSet(false, true)) {
             BEGINNERS.release();
         }
         attached = true;

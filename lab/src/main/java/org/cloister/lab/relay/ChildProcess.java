@@ -120,10 +120,10 @@ public final class ChildProcess implements AutoCloseable {
         }
     }
 
-    public void await(String wanted, Duration limit) throws IOException {
+    public void await(String text, Duration limit) throws IOException {
         Optional<String> line = line(limit);
-        if (!line.equals(Optional.of(wanted))) {
-            throw new LabException(name + ": want " + wanted + ", have " + line.orElse("its end"), "read " + log);
+        if (!line.equals(Optional.of(text))) {
+            throw new LabException(name + ": want " + text + ", have " + line.orElse("its end"), "read " + log);
         }
     }
 
@@ -177,9 +177,9 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     private void read() {
-        try (BufferedReader said =
+        try (BufferedReader output =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
-            for (String line = said.readLine(); line != null; line = said.readLine()) {
+            for (String line = output.readLine(); line != null; line = output.readLine()) {
                 lines.add(Optional.of(line));
             }
         } catch (IOException e) {

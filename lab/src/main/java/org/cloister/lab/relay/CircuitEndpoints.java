@@ -39,7 +39,7 @@ final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
     private final CountDownLatch served = new CountDownLatch(1);
     private final Promise<Circuit> second;
     private final RelaySiteFiles site;
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     private final CertifiedPeerVerifier trust;
     private final TlsCredential controller;
     private final Circuit opened;
@@ -47,8 +47,8 @@ final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
     CircuitEndpoints(RelaySiteFiles site, int port, EventLoopGroup loops)
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
         this.site = site;
-        this.beliefs = site.beliefs();
-        trust = CertifiedPeerVerifier.forCircuitEnds(beliefs);
+        this.trustStore = site.beliefs();
+        trust = CertifiedPeerVerifier.forCircuitEnds(trustStore);
         controller = site.credential(site.controller());
         second = loops.next().newPromise();
         TlsCredential host = site.credential(RelaySiteFiles.HOST);
@@ -56,7 +56,7 @@ final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
                 List.of(RelaySiteFiles.loopback(port)),
                 () -> host,
                 trust -> trust.only(RelaySiteFiles.RELAY),
-                beliefs,
+                trustStore,
                 "lab/bench relay");
         new AgentLink(loops, terms, this, new Random(1));
         await(served);
@@ -64,7 +64,7 @@ final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
                         loops,
                         RelaySiteFiles.loopback(port),
                         site.credential(site.device()),
-                        CertifiedPeerVerifier.forRelays(beliefs).only(RelaySiteFiles.RELAY))
+                        CertifiedPeerVerifier.forRelays(trustStore).only(RelaySiteFiles.RELAY))
                 .get(LIMIT_S, TimeUnit.SECONDS);
         opened = Circuit.open(
                         device,

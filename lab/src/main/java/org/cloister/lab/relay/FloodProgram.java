@@ -41,9 +41,9 @@ public final class FloodProgram {
     static final int LINKS = 64;
     static final int STREAMS = 128;
 
-    private static final Duration TURN = Duration.ofSeconds(2);
+    private static final Duration SLICE = Duration.ofSeconds(2);
     private static final Duration LONGEST = Duration.ofMinutes(2);
-    private static final int PATIENCE_S = 20;
+    private static final int TIMEOUT_S = 20;
     /** Maximum number of bytes of one stream in one turn. */
     private static final int MOST_BYTES = 1 << 22;
 
@@ -74,7 +74,7 @@ public final class FloodProgram {
         List<Offender> offenders = new ArrayList<>();
         for (int i = 0; i < LINKS; i++) {
             ClientLink link = ClientLink.dial(loops, RelaySiteFiles.loopback(Integer.parseInt(args[1])), own, relay)
-                    .get(PATIENCE_S, TimeUnit.SECONDS);
+                    .get(TIMEOUT_S, TimeUnit.SECONDS);
             for (int j = 0; j < STREAMS; j++) {
                 Offender offender = flood.new Offender(link, i + j);
                 offenders.add(offender);
@@ -87,14 +87,14 @@ public final class FloodProgram {
 
     private void last(List<Offender> offenders) throws IOException, InterruptedException {
         long endNs = System.nanoTime() + LONGEST.toNanos();
-        long turnNs = System.nanoTime() - TURN.toNanos();
+        long sliceNs = System.nanoTime() - SLICE.toNanos();
         while (System.nanoTime() - endNs < 0) {
             if (System.in.available() > 0) {
                 return;
             }
             Thread.sleep(100);
-            if (System.nanoTime() - turnNs > TURN.toNanos()) {
-                turnNs = System.nanoTime();
+            if (System.nanoTime() - sliceNs > SLICE.toNanos()) {
+                sliceNs = System.nanoTime();
                 offenders.forEach(each -> each.link.loop().execute(each::sendNext));
             }
         }

@@ -65,7 +65,7 @@ public final class RelaySiteFiles {
             new CertificateName("h2", "host", CertificateName.SITE));
 
     private static final Duration DAY = Duration.ofHours(24);
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final Duration MONTH = DAY.multipliedBy(30);
     private static final String SITE = "site.pem";
     private static final String HOSTS = "hosts.pem";
@@ -80,23 +80,23 @@ public final class RelaySiteFiles {
     private static final ProjectApproval.Quota NOTHING = new ProjectApproval.Quota(0, 0, 0, 0, 0, 0, 0);
 
     private final Path folder;
-    private final Path papers;
+    private final Path documents;
     private final Optional<SigningKey> siteKey;
     private final List<KeyPair> owners;
     private final String project;
 
     /**
      * @param folder the site's
-     * @param papers the project's
+     * @param documents the project's
      * @param siteKey of a site that was made here
      */
-    private RelaySiteFiles(Path folder, Path papers, Optional<SigningKey> siteKey, List<KeyPair> owners)
+    private RelaySiteFiles(Path folder, Path documents, Optional<SigningKey> siteKey, List<KeyPair> owners)
             throws IOException {
         this.folder = folder;
-        this.papers = papers;
+        this.documents = documents;
         this.siteKey = siteKey;
         this.owners = List.copyOf(owners);
-        this.project = ProjectHistory.fromGenesis(Files.readAllBytes(papers.resolve(GENESIS)))
+        this.project = ProjectHistory.fromGenesis(Files.readAllBytes(documents.resolve(GENESIS)))
                 .id();
     }
 
@@ -106,8 +106,8 @@ public final class RelaySiteFiles {
     }
 
     /** Reads the same with another project than its first; see {@link #beside}. */
-    public static RelaySiteFiles at(Path folder, Path papers) throws IOException {
-        return new RelaySiteFiles(folder, papers, Optional.empty(), List.of());
+    public static RelaySiteFiles at(Path folder, Path documents) throws IOException {
+        return new RelaySiteFiles(folder, documents, Optional.empty(), List.of());
     }
 
     /** @param hosts more hosts, which share one key and have separate certificates */
@@ -149,17 +149,17 @@ public final class RelaySiteFiles {
         }
     }
 
-    private static RelaySiteFiles project(Path folder, Path papers, SigningKey siteKey)
+    private static RelaySiteFiles project(Path folder, Path documents, SigningKey siteKey)
             throws GeneralSecurityException, IOException {
         List<KeyPair> owners = List.of(pair(SignatureCurve.P384), pair(SignatureCurve.P384));
         SigningKey owner = SigningKey.of(owners.get(0));
-        Files.write(papers.resolve(GENESIS), genesis(owner, SigningKey.of(owners.get(1))));
-        RelaySiteFiles made = new RelaySiteFiles(folder, papers, Optional.of(siteKey), owners);
+        Files.write(documents.resolve(GENESIS), genesis(owner, SigningKey.of(owners.get(1))));
+        RelaySiteFiles made = new RelaySiteFiles(folder, documents, Optional.of(siteKey), owners);
         CertificateAuthority authority = made.authority(owner);
-        Files.write(papers.resolve("approval.json"), approval(made.project, 1, QUOTA, siteKey));
-        Files.write(papers.resolve("less.json"), approval(made.project, 2, NOTHING, siteKey));
-        Files.write(papers.resolve("again.json"), approval(made.project, 3, QUOTA, siteKey));
-        Files.write(papers.resolve("owner.crl"), list(authority));
+        Files.write(documents.resolve("approval.json"), approval(made.project, 1, QUOTA, siteKey));
+        Files.write(documents.resolve("less.json"), approval(made.project, 2, NOTHING, siteKey));
+        Files.write(documents.resolve("again.json"), approval(made.project, 3, QUOTA, siteKey));
+        Files.write(documents.resolve("owner.crl"), list(authority));
         for (CertificateName name :
                 List.of(made.device(), made.member(), made.exporter(), made.opener(), made.controller())) {
             made.issue(authority, name);
@@ -184,7 +184,7 @@ public final class RelaySiteFiles {
 
     /** Returns the project's genesis document. */
     public Path genesis() {
-        return papers.resolve(GENESIS);
+        return documents.resolve(GENESIS);
     }
 
     /** Certifies another opener and member; the second owner issues, and the relay receives that owner's revocations. */
@@ -196,8 +196,8 @@ public final class RelaySiteFiles {
                 issue(authority, new CertificateName(person, role.toString(), project));
             }
             // An owner who has issued nothing yet has published no list yet.
-            Files.write(papers.resolve(SECOND), list(authority));
-            deliver(papers.resolve(SECOND));
+            Files.write(documents.resolve(SECOND), list(authority));
+            deliver(documents.resolve(SECOND));
         } catch (GeneralSecurityException e) {
             throw new IOException("site of the lab: " + e.getMessage(), e);
         }
@@ -242,7 +242,7 @@ public final class RelaySiteFiles {
 
     /** Waits for the operators' socket, which opens after that for agents; a killed relay leaves its name. */
     public static void awaitOperators(Path socket) throws IOException {
-        Poll.until("operators' socket " + socket, PATIENCE, "read the relay's log", () -> {
+        Poll.until("operators' socket " + socket, TIMEOUT, "read the relay's log", () -> {
             try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
                 return channel.isConnected();
             } catch (SocketException e) {
@@ -260,18 +260,18 @@ public final class RelaySiteFiles {
 
     private void deliverProject() throws IOException {
         for (String each : DELIVERIES) {
-            deliver(papers.resolve(each));
+            deliver(documents.resolve(each));
         }
     }
 
     /** Delivers an approval without any quota: the project gets nothing more from now on. */
     public void starve() throws IOException {
-        deliver(papers.resolve("less.json"));
+        deliver(documents.resolve("less.json"));
     }
 
     /** Delivers an approval with the first quota, after {@link #starve}. */
     public void feed() throws IOException {
-        deliver(papers.resolve("again.json"));
+        deliver(documents.resolve("again.json"));
     }
 
     private void deliver(Path each) throws IOException {
@@ -333,7 +333,7 @@ public final class RelaySiteFiles {
     }
 
     private Path of(CertificateName name, String end) {
-        Path whose = name.project().equals(CertificateName.SITE) ? folder : papers;
+        Path whose = name.project().equals(CertificateName.SITE) ? folder : documents;
         return whose.resolve(name.id() + "." + name.role() + end);
     }
 

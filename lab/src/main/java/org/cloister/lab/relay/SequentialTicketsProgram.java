@@ -44,11 +44,11 @@ import org.cloister.transport.tls.TlsCredential;
  * allocation arrives. Each ticket is withdrawn then.
  */
 public final class SequentialTicketsProgram implements AgentLinkListener, TicketStream.Events {
-    private static final int PATIENCE_S = 30;
+    private static final int TIMEOUT_S = 30;
     private static final SecureRandom RANDOM = new SecureRandom();
 
     private final CompletableFuture<ClientLink> attached = new CompletableFuture<>();
-    private final CompletableFuture<TicketStream> welcome = new CompletableFuture<>();
+    private final CompletableFuture<TicketStream> stream = new CompletableFuture<>();
     private final BlockingQueue<String> allocated = new LinkedBlockingQueue<>();
 
     private SequentialTicketsProgram() {}
@@ -59,12 +59,12 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
                 new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
         SequentialTicketsProgram one = new SequentialTicketsProgram();
         TlsCredential host = site.credential(RelaySiteFiles.HOST);
-        TrustStore beliefs = site.beliefs();
+        TrustStore trustStore = site.beliefs();
         AgentLink.Settings terms = new AgentLink.Settings(
                 List.of(RelaySiteFiles.loopback(Integer.parseInt(args[2]))),
                 () -> host,
                 trust -> trust.only(RelaySiteFiles.RELAY),
-                beliefs,
+                trustStore,
                 "lab/bench relay");
         AgentLink link = new AgentLink(loops, terms, one, new Random(1));
         one.run(site, Integer.parseInt(args[3]), Integer.parseInt(args[4]));
@@ -80,10 +80,10 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
             chain.add(each.getEncoded());
         }
         TicketStream.open(
-                attached.get(PATIENCE_S, TimeUnit.SECONDS),
+                attached.get(TIMEOUT_S, TimeUnit.SECONDS),
                 Optional.of(new TicketStream.ControllerSigner(site.controller(), chain, key)),
                 this);
-        TicketStream stream = welcome.get(PATIENCE_S, TimeUnit.SECONDS);
+        TicketStream stream = this.stream.get(TIMEOUT_S, TimeUnit.SECONDS);
         // Later than the epoch of any program before this one.
         long epoch = Instant.now().toEpochMilli();
         for (int i = -warm; i < count; i++) {
@@ -102,9 +102,9 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
 
     private void await(String ticket) throws IOException, InterruptedException {
         for (String id = ""; !id.equals(ticket); ) {
-            id = allocated.poll(PATIENCE_S, TimeUnit.SECONDS);
+            id = allocated.poll(TIMEOUT_S, TimeUnit.SECONDS);
             if (id == null) {
-                throw new IOException("ticket " + ticket + ": no allocation within " + PATIENCE_S + " s");
+                throw new IOException("ticket " + ticket + ": no allocation within " + TIMEOUT_S + " s");
             }
         }
     }
@@ -126,7 +126,7 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
     @Override
     public void onMessage(TicketStream on, RelayTicketMessage message) {
         if (message instanceof RelayTicketMessage.Welcome) {
-            welcome.complete(on);
+            stream.complete(on);
         } else if (message instanceof RelayTicketMessage.Update update) {
             if (update.state() == TicketState.RUNNING && !update.allocation().isEmpty()) {
                 allocated.add(update.ticket());
@@ -138,7 +138,7 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
 
     @Override
     public void onClosed(String why) {
-        welcome.completeExceptionally(new IOException(why));
+        stream.completeExceptionally(new IOException(why));
         System.err.println("tickets: " + why);
     }
 

@@ -68,21 +68,25 @@ public final class ShellHostProgram implements AgentLinkListener {
             site.add(VerificationKey.of(each.getPublicKey()));
         }
         ProjectHistory project = ProjectHistory.fromGenesis(Files.readAllBytes(Path.of(args[3])));
-        TrustStore beliefs = new TrustStore(
+        TrustStore trustStore = new TrustStore(
                 TrustAnchors.none().withSite(site).withProject(project),
                 RevocationLists.none(),
                 InstantSource.system());
         TlsCredential host = credential(args[4]);
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-        OpenCircuits open = new OpenCircuits(beliefs, loops.next(), ended -> System.out.println("ended"));
+        OpenCircuits open = new OpenCircuits(trustStore, loops.next(), ended -> System.out.println("ended"));
         ShellHostProgram shell = new ShellHostProgram(
                 credential(args[5]),
                 new CertificateName("c1", "controller", project.id()),
-                CertifiedPeerVerifier.forCircuitEnds(beliefs),
+                CertifiedPeerVerifier.forCircuitEnds(trustStore),
                 open,
                 Integer.parseInt(args[1]));
         AgentLink.Settings terms = new AgentLink.Settings(
-                List.of(RelaySiteFiles.loopback(Integer.parseInt(args[0]))), () -> host, each -> each, beliefs, "lab");
+                List.of(RelaySiteFiles.loopback(Integer.parseInt(args[0]))),
+                () -> host,
+                each -> each,
+                trustStore,
+                "lab");
         try (AgentLink link = new AgentLink(loops, terms, shell, new SecureRandom())) {
             while (System.in.read() >= 0) {
                 // The parent process closes its end.

@@ -38,10 +38,10 @@ import org.cloister.transport.tls.TlsCredential;
  * each.
  */
 public final class TicketBurstProgram implements TicketStream.Events {
-    private static final int PATIENCE_S = 100;
+    private static final int TIMEOUT_S = 100;
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    private final CompletableFuture<TicketStream> welcome = new CompletableFuture<>();
+    private final CompletableFuture<TicketStream> stream = new CompletableFuture<>();
     private final CountDownLatch accepted;
     private final CountDownLatch queued;
     private final Map<String, TicketState> states = new HashMap<>();
@@ -74,7 +74,7 @@ public final class TicketBurstProgram implements TicketStream.Events {
         TlsCredential own = site.credential(site.controller());
         SigningKey key = SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key()));
         TicketStream.open(link, Optional.of(speaker(site, own, key)), this);
-        TicketStream stream = welcome.get(PATIENCE_S, TimeUnit.SECONDS);
+        TicketStream stream = this.stream.get(TIMEOUT_S, TimeUnit.SECONDS);
         List<byte[]> tickets = new ArrayList<>();
         long epoch = Instant.now().getEpochSecond();
         for (int i = 0; i < accepted.getCount(); i++) {
@@ -112,15 +112,15 @@ public final class TicketBurstProgram implements TicketStream.Events {
     }
 
     private static void await(CountDownLatch latch, String what) throws IOException, InterruptedException {
-        if (!latch.await(PATIENCE_S, TimeUnit.SECONDS)) {
-            throw new IOException("tickets: want " + what + " within " + PATIENCE_S + " s, miss " + latch.getCount());
+        if (!latch.await(TIMEOUT_S, TimeUnit.SECONDS)) {
+            throw new IOException("tickets: want " + what + " within " + TIMEOUT_S + " s, miss " + latch.getCount());
         }
     }
 
     @Override
     public void onMessage(TicketStream on, RelayTicketMessage message) {
         if (message instanceof RelayTicketMessage.Welcome) {
-            welcome.complete(on);
+            stream.complete(on);
         } else if (message instanceof RelayTicketMessage.Update update) {
             TicketState before = states.put(update.ticket(), update.state());
             if (before == null) {
@@ -136,7 +136,7 @@ public final class TicketBurstProgram implements TicketStream.Events {
 
     @Override
     public void onClosed(String why) {
-        welcome.completeExceptionally(new IOException(why));
+        stream.completeExceptionally(new IOException(why));
         System.err.println("tickets: " + why);
     }
 }

@@ -26,16 +26,16 @@ public final class TrafficProgram {
     public static void main(String[] args)
             throws IOException, InterruptedException, ExecutionException, TimeoutException {
         RelaySiteFiles site = RelaySiteFiles.at(Path.of(args[0]));
-        int rounds = Integer.parseInt(args[3]);
+        int repetitions = Integer.parseInt(args[3]);
         EventLoopGroup loops =
                 new MultiThreadIoEventLoopGroup(2, new DefaultThreadFactory("loop", true), NioIoHandler.newFactory());
         EndpointPair ours = new CircuitEndpoints(site, Integer.parseInt(args[1]), loops);
         EndpointPair peer = new NatsEndpoints(site, Integer.parseInt(args[2]), loops);
-        for (int i = -WARM; i < rounds; i++) {
+        for (int i = -WARM; i < repetitions; i++) {
             large(i, "ours", ours);
             large(i, "peer", peer);
         }
-        for (int i = -WARM; i < rounds; i++) {
+        for (int i = -WARM; i < repetitions; i++) {
             small(i, "ours", ours);
             small(i, "peer", peer);
         }

@@ -126,14 +126,14 @@ public final class AgentHostProcess implements AutoCloseable {
         program.close();
     }
 
-    public LabCommand hostCommand(String... words) {
+    public LabCommand hostCommand(String... arguments) {
         List<String> argv = new ArrayList<>(List.of(agentctl.toString(), "host"));
-        argv.addAll(List.of(words));
+        argv.addAll(List.of(arguments));
         return host.command(argv.toArray(String[]::new));
     }
 
-    public JsonNode hostAnswer(String... words) throws IOException {
-        List<String> argv = new ArrayList<>(List.of(words));
+    public JsonNode hostAnswer(String... arguments) throws IOException {
+        List<String> argv = new ArrayList<>(List.of(arguments));
         argv.addAll(List.of("--output", "json"));
         return new ObjectMapper()
                 .readTree(hostCommand(argv.toArray(String[]::new)).succeed());

@@ -21,7 +21,7 @@ public final class HostInventory implements AutoCloseable {
     private static final String FOREIGN_FOLDER = "cloister-zzzzzzzzzzzzzzzz-0";
     private static final String FOREIGN_PORT = "other0";
     /** Number of the objects above whose names are like Cloister's. */
-    public static final int STRAYS = 2;
+    public static final int ORPHANS = 2;
 
     private final LabHost host;
     private final Path folder;

@@ -76,7 +76,7 @@ public final class MarkerSearch {
     }
 
     private Set<String> of(Path process, String program) throws IOException {
-        Pattern wanted = Pattern.compile(Pattern.quote(marker) + "[a-z-]*");
+        Pattern pattern = Pattern.compile(Pattern.quote(marker) + "[a-z-]*");
         Set<String> found = new TreeSet<>();
         try (RandomAccessFile memory =
                         new RandomAccessFile(process.resolve("mem").toFile(), "r");
@@ -86,7 +86,7 @@ public final class MarkerSearch {
             for (Range range : ranges(process, pages)) {
                 for (long at = range.from; at < range.end; at += PIECE) {
                     int read = read(memory, at, piece, (int) Math.min(piece.length, range.end - at));
-                    Matcher match = wanted.matcher(new String(piece, 0, read, StandardCharsets.ISO_8859_1));
+                    Matcher match = pattern.matcher(new String(piece, 0, read, StandardCharsets.ISO_8859_1));
                     while (match.find()) {
                         found.add(program + ": " + match.group());
                     }

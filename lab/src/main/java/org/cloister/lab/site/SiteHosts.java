@@ -176,13 +176,13 @@ public final class SiteHosts implements AutoCloseable {
     /** Waits until nothing is left of any VM, and Global Slurm's nodes are idle. */
     public void awaitNothing() throws IOException {
         for (LabHost host : lab.hosts()) {
-            HostInventory eyes = new HostInventory(host);
+            HostInventory inventory = new HostInventory(host);
             Poll.until(
                     "nothing of a VM on " + host.name(),
                     LIMIT,
                     "read agent-host's log",
-                    () -> eyes.all().isEmpty());
-            List<String> differences = eyes.bridgeDifferences();
+                    () -> inventory.all().isEmpty());
+            List<String> differences = inventory.bridgeDifferences();
             if (!differences.isEmpty()) {
                 throw new LabException(
                         "bridge of " + host.name() + ": want nothing of a VM, have " + differences,
@@ -212,10 +212,10 @@ public final class SiteHosts implements AutoCloseable {
 
     /** Returns the logs of the agents since their hosts started. */
     public String logs() throws IOException {
-        StringBuilder said = new StringBuilder();
+        StringBuilder output = new StringBuilder();
         for (AgentHostProcess agent : agents) {
-            said.append(Files.readString(agent.log()));
+            output.append(Files.readString(agent.log()));
         }
-        return said.toString();
+        return output.toString();
     }
 }

@@ -29,7 +29,7 @@ public final class VmConsoles implements AutoCloseable {
             """;
 
     private final List<Path> folders = new ArrayList<>();
-    private final Map<String, String> said = new ConcurrentSkipListMap<>();
+    private final Map<String, String> consoles = new ConcurrentSkipListMap<>();
     private final Thread reader = new Thread(this::run, "consoles");
 
     public VmConsoles(List<LabHost> hosts) throws IOException {
@@ -50,7 +50,7 @@ public final class VmConsoles implements AutoCloseable {
         if (!reader.isAlive()) {
             throw new IllegalStateException("consoles are not read any more");
         }
-        return said.getOrDefault(name, "");
+        return consoles.getOrDefault(name, "");
     }
 
     /**
@@ -58,14 +58,14 @@ public final class VmConsoles implements AutoCloseable {
      * {@code lab/guest}, its script {@code console}.
      */
     public void writeInput(LabHost host, String name, String lines) throws IOException {
-        Path told = Files.writeString(host.folder("told").resolve(name), lines);
+        Path lineFile = Files.writeString(host.folder("told").resolve(name), lines);
         Path file = AgentHostFiles.state(host).resolve("vms").resolve(name).resolve(FILE);
-        host.libvirt().virsh("qemu-monitor-command", name, CHANGE.formatted(told, file));
+        host.libvirt().virsh("qemu-monitor-command", name, CHANGE.formatted(lineFile, file));
     }
 
     /** Returns the last lines of each VM so far. */
     public String last() {
-        return said.entrySet().stream()
+        return consoles.entrySet().stream()
                 .map(each -> "VM " + each.getKey() + ":\n" + last(each.getValue()))
                 .collect(Collectors.joining("\n"));
     }
@@ -88,7 +88,7 @@ public final class VmConsoles implements AutoCloseable {
         try {
             while (!Thread.interrupted()) {
                 for (Path folder : folders) {
-                    look(folder);
+                    poll(folder);
                 }
                 TimeUnit.MILLISECONDS.sleep(200);
             }
@@ -97,11 +97,12 @@ public final class VmConsoles implements AutoCloseable {
         }
     }
 
-    private void look(Path folder) {
+    private void poll(Path folder) {
         try (Stream<Path> vms = Files.list(folder)) {
             for (Path vm : vms.toList()) {
                 String now = now(vm);
-                said.merge(vm.getFileName().toString(), now, (old, read) -> read.length() > old.length() ? read : old);
+                consoles.merge(
+                        vm.getFileName().toString(), now, (old, read) -> read.length() > old.length() ? read : old);
             }
         } catch (NoSuchFileException e) {
             // No VM exists yet.

@@ -39,7 +39,7 @@ public final class WorkingSite implements AutoCloseable {
     private final Lab lab;
     private final Path folder;
     private final Path drives;
-    private final RelaySiteFiles parties;
+    private final RelaySiteFiles siteFiles;
     private final SiteRelay relay;
     private final SiteHosts hosts;
     private final VmConsoles consoles;
@@ -48,14 +48,14 @@ public final class WorkingSite implements AutoCloseable {
             Lab lab,
             Path folder,
             Path drives,
-            RelaySiteFiles parties,
+            RelaySiteFiles siteFiles,
             SiteRelay relay,
             SiteHosts hosts,
             VmConsoles consoles) {
         this.lab = lab;
         this.folder = folder;
         this.drives = drives;
-        this.parties = parties;
+        this.siteFiles = siteFiles;
         this.relay = relay;
         this.hosts = hosts;
         this.consoles = consoles;
@@ -66,14 +66,15 @@ public final class WorkingSite implements AutoCloseable {
         Files.createDirectories(folder);
         Path drives = Files.createTempDirectory(lab.slurm().programs().folder(), "working-drives");
         Files.createFile(drives.resolve(SharedDrives.MARK));
-        RelaySiteFiles parties = RelaySiteFiles.create(folder, 0);
+        RelaySiteFiles siteFiles = RelaySiteFiles.create(folder, 0);
         Path agentctl = SiteHosts.agentctl(lab);
-        SiteRelay relay = SiteRelay.start(lab, parties, folder, agentctl + " host run", BOOT);
+        SiteRelay relay = SiteRelay.start(lab, siteFiles, folder, agentctl + " host run", BOOT);
         boolean ready = false;
         try {
-            SiteHosts hosts = SiteHosts.start(lab, parties, relay.port(), folder, agentctl, Optional.of(drives), true);
+            SiteHosts hosts =
+                    SiteHosts.start(lab, siteFiles, relay.port(), folder, agentctl, Optional.of(drives), true);
             ready = true;
-            return new WorkingSite(lab, folder, drives, parties, relay, hosts, new VmConsoles(lab.hosts()));
+            return new WorkingSite(lab, folder, drives, siteFiles, relay, hosts, new VmConsoles(lab.hosts()));
         } finally {
             if (!ready) {
                 relay.close();
@@ -83,7 +84,7 @@ public final class WorkingSite implements AutoCloseable {
 
     /** Returns the site's files with the first of its projects. */
     public RelaySiteFiles parties() {
-        return parties;
+        return siteFiles;
     }
 
     /** Returns the relay's port on loopback. */
@@ -130,7 +131,7 @@ public final class WorkingSite implements AutoCloseable {
         return List.of(
                 folder.resolve("state").resolve("audit").toString(),
                 "--relay",
-                parties.certificate(RelaySiteFiles.RELAY).toString());
+                siteFiles.certificate(RelaySiteFiles.RELAY).toString());
     }
 
     /** Returns the folders in which the site's programs write, including the drives' storage. */

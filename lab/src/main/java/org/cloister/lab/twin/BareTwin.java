@@ -60,7 +60,7 @@ public final class BareTwin implements AutoCloseable {
         LabHost host = lab.host(1);
         BareTwin twin = new BareTwin(lab, host, host.folder("twin"), host.folder("twin-image"));
         lab.slurm().account(ACCOUNT);
-        twin.lay(image, accelerator);
+        twin.writeFiles(image, accelerator);
         twin.network();
         twin.controller();
         return twin;
@@ -94,7 +94,7 @@ public final class BareTwin implements AutoCloseable {
             return JobTimes.of(job, qemu, end, at(stamps, "erased"), free, phases(job, stamps, end));
         } catch (IOException | RuntimeException e) {
             throw new LabException(
-                    "twin's job, stamps " + stamps.keySet() + ": " + e.getMessage() + said(script) + said(follow),
+                    "twin's job, stamps " + stamps.keySet() + ": " + e.getMessage() + output(script) + output(follow),
                     "read " + folder.resolve("worker.console") + " and " + folder.resolve("global.out"),
                     e);
         }
@@ -125,7 +125,7 @@ public final class BareTwin implements AutoCloseable {
         return at;
     }
 
-    private void lay(Path below, String accelerator) throws IOException {
+    private void writeFiles(Path below, String accelerator) throws IOException {
         Path key = key("key");
         Path hostKey = key("host_key");
         TwinImage.build(below, image, key, hostKey);
@@ -160,8 +160,8 @@ public final class BareTwin implements AutoCloseable {
                         VLAN,
                         ACCOUNT,
                         (char) ('a' + layers.size())));
-        String[] shown = Files.readString(folder.resolve("host_key.pub")).split(" ", 3);
-        Files.writeString(folder.resolve("known_hosts"), "twin " + shown[0] + " " + shown[1] + "\n");
+        String[] output = Files.readString(folder.resolve("host_key.pub")).split(" ", 3);
+        Files.writeString(folder.resolve("known_hosts"), "twin " + output[0] + " " + output[1] + "\n");
         Files.writeString(folder.resolve("ssh_config"), """
                 Host controller member
                     HostName 10.98.0.1
@@ -256,7 +256,7 @@ public final class BareTwin implements AutoCloseable {
         }
     }
 
-    private static String said(CompletableFuture<LabCommand.Output> running) {
+    private static String output(CompletableFuture<LabCommand.Output> running) {
         return running.isDone() && !running.isCompletedExceptionally()
                 ? "\n" + running.join().err()
                 : "";

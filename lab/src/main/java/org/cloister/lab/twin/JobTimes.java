@@ -33,7 +33,7 @@ public record JobTimes(
         double freed = Math.max(qemuEnd, Math.max(free.ports(), free.jobs())) - job.at("last");
         return new JobTimes(
                 job.submitToStart(),
-                job.firstUnit() - qemu.began(),
+                job.firstUnit() - qemu.startedS(),
                 freed,
                 Math.max(freed, job.at("gone") - job.at("last")),
                 qemuEnd - poweroff,

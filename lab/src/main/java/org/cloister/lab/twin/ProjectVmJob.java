@@ -66,13 +66,13 @@ public final class ProjectVmJob implements AutoCloseable {
     }
 
     private double poweroff(String worker) throws LabException {
-        String said = project.stage().site().consoles().of(worker);
-        Matcher off = OFF.matcher(said);
+        String output = project.stage().site().consoles().of(worker);
+        Matcher off = OFF.matcher(output);
         if (!off.find()) {
             throw new LabException(
                     worker + ": its console does not say that it goes off: "
-                            + said.lines().count() + " lines",
-                    "read it: " + said);
+                            + output.lines().count() + " lines",
+                    "read it: " + output);
         }
         return Double.parseDouble(off.group(1));
     }

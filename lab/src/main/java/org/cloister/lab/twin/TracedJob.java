@@ -12,7 +12,7 @@ import org.cloister.lab.LabException;
  */
 final class TracedJob implements Consumer<String> {
     private static final double NANOS = 1e9;
-    private final Map<String, String> said = new ConcurrentHashMap<>();
+    private final Map<String, String> fields = new ConcurrentHashMap<>();
     private double offset = Double.POSITIVE_INFINITY;
 
     @Override
@@ -22,7 +22,7 @@ final class TracedJob implements Consumer<String> {
         if (words.length == 2 && words[0].equals("tick")) {
             offset = Math.min(offset, now - Double.parseDouble(words[1]));
         } else if (words.length == 2) {
-            said.put(words[0], words[1]);
+            fields.put(words[0], words[1]);
         }
     }
 
@@ -57,9 +57,9 @@ final class TracedJob implements Consumer<String> {
     }
 
     private String word(String name) throws LabException {
-        String found = said.get(name);
+        String found = fields.get(name);
         if (found == null || found.isBlank()) {
-            throw new LabException("follow.sh: no " + name + " among " + said, "run it by hand on the controller");
+            throw new LabException("follow.sh: no " + name + " among " + fields, "run it by hand on the controller");
         }
         return found;
     }

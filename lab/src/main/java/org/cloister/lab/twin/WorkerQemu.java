@@ -19,9 +19,9 @@ import org.cloister.lab.Poll;
 /**
  * QEMU process of a job's worker on any of the lab's hosts, as the kernel reports it.
  *
- * @param began when the process was made, by this machine's clock, in seconds since 1970
+ * @param startedS when the process was made, by this machine's clock, in seconds since 1970
  */
-record WorkerQemu(ProcessHandle process, List<String> words, double began) {
+record WorkerQemu(ProcessHandle process, List<String> arguments, double startedS) {
     private static final Duration LIMIT = Duration.ofMinutes(5);
     /** Pause between polls; a scan of all processes takes processor time from the guests. */
     private static final Duration PAUSE = Duration.ofMillis(250);
@@ -71,7 +71,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
     }
 
     private String after(String option) {
-        return words.get(words.indexOf(option) + 1);
+        return arguments.get(arguments.indexOf(option) + 1);
     }
 
     private static List<ProcessHandle> qemus() {
@@ -109,9 +109,9 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
     private static Optional<WorkerQemu> read(ProcessHandle process) throws IOException {
         Path folder = Path.of("/proc", Long.toString(process.pid()));
         try {
-            List<String> words =
+            List<String> arguments =
                     List.of(Files.readString(folder.resolve("cmdline")).split("\0", -1));
-            if (!words.contains("-kernel")) {
+            if (!arguments.contains("-kernel")) {
                 return Optional.empty();
             }
             String stat = Files.readString(folder.resolve("stat"));
@@ -119,7 +119,7 @@ record WorkerQemu(ProcessHandle process, List<String> words, double began) {
             double now = TracedJob.seconds(Instant.now());
             String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             double age = Double.parseDouble(uptime.split(" ", 2)[0]) - Long.parseLong(fields[STARTED]) / TICKS;
-            return Optional.of(new WorkerQemu(process, words, now - age));
+            return Optional.of(new WorkerQemu(process, arguments, now - age));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         } catch (IOException e) {

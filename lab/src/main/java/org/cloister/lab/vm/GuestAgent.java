@@ -69,13 +69,13 @@ public final class GuestAgent implements AutoCloseable {
         RelaySiteFiles site = RelaySiteFiles.create(folder, 0);
         int port = ChildProcess.port();
         GuestAgent agent = new GuestAgent(folder, port, ChildProcess.relay(folder, site.relayConfig(port), port));
-        boolean begun = false;
+        boolean isRunning = false;
         try {
             site.deliver();
-            begun = true;
+            isRunning = true;
             return agent;
         } finally {
-            if (!begun) {
+            if (!isRunning) {
                 agent.relay.close();
             }
         }

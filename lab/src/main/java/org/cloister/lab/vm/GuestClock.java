@@ -6,21 +6,21 @@ import org.cloister.lab.LabVm;
 /**
  * A guest's time since its kernel began, measured from outside: the time by which agent-vm counts its phases.
  *
- * @param beganNs when it began, by this process' clock
+ * @param startNs when it began, by this process' clock
  */
-record GuestClock(long beganNs) {
+record GuestClock(long startNs) {
     private static final double SECOND = 1e9;
 
     /** Reads the clock. Half of the query's duration is the error. */
     static GuestClock of(LabVm vm) throws IOException {
-        long askedNs = System.nanoTime();
+        long sentNs = System.nanoTime();
         String uptime = vm.succeed("cat", "/proc/uptime");
-        long heardNs = System.nanoTime();
+        long receivedNs = System.nanoTime();
         double seconds = Double.parseDouble(uptime.split(" ", 2)[0]);
-        return new GuestClock(askedNs + (heardNs - askedNs) / 2 - (long) (seconds * SECOND));
+        return new GuestClock(sentNs + (receivedNs - sentNs) / 2 - (long) (seconds * SECOND));
     }
 
     double at(long ns) {
-        return (ns - beganNs) / SECOND;
+        return (ns - startNs) / SECOND;
     }
 }

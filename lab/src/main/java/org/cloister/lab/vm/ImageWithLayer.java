@@ -94,7 +94,7 @@ public final class ImageWithLayer {
         long blocks = (Files.size(file) + ImageLayer.BLOCK_BYTES - 1) / ImageLayer.BLOCK_BYTES;
         String bytes = Long.toString(blocks * ImageLayer.BLOCK_BYTES);
         LabCommand.of("truncate", "-s", bytes, file.toString()).succeed();
-        String said = LabCommand.of(
+        String output = LabCommand.of(
                         "veritysetup",
                         "format",
                         "--no-superblock",
@@ -107,11 +107,11 @@ public final class ImageWithLayer {
                         file.toString(),
                         file.toString())
                 .succeed();
-        String root = said.lines()
+        String root = output.lines()
                 .filter(line -> line.startsWith("Root hash:"))
                 .map(line -> line.substring(line.indexOf(':') + 1).strip())
                 .findFirst()
-                .orElseThrow(() -> new LabException("veritysetup said " + said, "run it by hand"));
+                .orElseThrow(() -> new LabException("veritysetup said " + output, "run it by hand"));
         return new ImageLayer(
                 name,
                 new ImageFile(file.getFileName().toString(), Files.size(file), Digest.sha384(file)),
@@ -124,8 +124,8 @@ public final class ImageWithLayer {
         ObjectMapper json = new ObjectMapper();
         ObjectNode manifest = (ObjectNode)
                 json.readTree(image.resolve(ImageManifest.FILE_NAME).toFile());
-        String words = below.commandLine() + " " + layer.commandLineWord();
-        manifest.put("variant", name).put("cmdline", words);
+        String text = below.commandLine() + " " + layer.commandLineWord();
+        manifest.put("variant", name).put("cmdline", text);
         manifest.withArray("layers")
                 .addObject()
                 .put("name", layer.name())
@@ -135,7 +135,7 @@ public final class ImageWithLayer {
                 .put("dataBlocks", layer.dataBlocks())
                 .put("rootHash", layer.rootHash().hex());
         String parts = "cloister-image-v1\nfirmware " + below.firmware().sha384() + "\nkernel "
-                + below.kernel().sha384() + "\ninitrd " + below.initrd().sha384() + "\ncmdline " + Digest.sha384(words)
+                + below.kernel().sha384() + "\ninitrd " + below.initrd().sha384() + "\ncmdline " + Digest.sha384(text)
                 + "\n";
         manifest.put("identity", Digest.sha384(parts).hex());
         json.writeValue(folder.resolve(ImageManifest.FILE_NAME).toFile(), manifest);

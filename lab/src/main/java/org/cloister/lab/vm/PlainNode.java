@@ -86,10 +86,10 @@ public final class PlainNode implements NodeStart, AutoCloseable {
 
     private void awaitState(String what, String state) throws IOException {
         Poll.until(what, LIMIT, "read the logs of slurmctld and of the guest", PAUSE, () -> {
-            LabCommand.Output said =
+            LabCommand.Output result =
                     slurm("sinfo", "-h", "-n", NODE, "-o", "%T").run();
-            String found = said.out().strip();
-            return said.exit() == 0 && !found.isEmpty() && (state.isEmpty() || isState(found, state));
+            String found = result.out().strip();
+            return result.exit() == 0 && !found.isEmpty() && (state.isEmpty() || isState(found, state));
         });
     }
 

@@ -22,7 +22,7 @@ public final class TunnelPair implements AutoCloseable {
     private static final int VLAN = 182;
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final String STEPS = "/run/link.steps";
-    private static final String SAID = "/run/link.said";
+    private static final String OUTPUT = "/run/link.said";
     private static final String ANSWER = "/run/link.answer";
 
     private final LabVm controller;
@@ -43,7 +43,7 @@ public final class TunnelPair implements AutoCloseable {
             LabVm worker = host.boot(LabVmSpec.of("link-w", image).withVlan(VLAN));
             TunnelPair pair = new TunnelPair(controller, worker);
             try {
-                pair.begin(keys, folder);
+                pair.start(keys, folder);
                 done = true;
                 return pair;
             } finally {
@@ -58,7 +58,7 @@ public final class TunnelPair implements AutoCloseable {
         }
     }
 
-    private void begin(LabProjectKeys keys, Path folder) throws IOException {
+    private void start(LabProjectKeys keys, Path folder) throws IOException {
         for (LabVm vm : List.of(controller, worker)) {
             TunnelIdentity self = vm == controller ? LinkScript.CONTROLLER : LinkScript.WORKER;
             vm.awaitRunner();
@@ -66,7 +66,7 @@ public final class TunnelPair implements AutoCloseable {
             vm.succeed("systemctl", "stop", "agent-vm.service");
             LinkScript.FOLDER.copyTo(vm, keys, List.of(self), folder);
             vm.succeed("mkfifo", "-m", "600", ANSWER);
-            GuestJava.install(vm, NEEDED).start(LinkScript.class, STEPS, SAID, self.id(), ANSWER);
+            GuestJava.install(vm, NEEDED).start(LinkScript.class, STEPS, OUTPUT, self.id(), ANSWER);
         }
     }
 
@@ -87,18 +87,18 @@ public final class TunnelPair implements AutoCloseable {
      * arrived.
      */
     public double send(long bytes) throws IOException {
-        return Double.parseDouble(tell(worker, "give " + bytes));
+        return Double.parseDouble(command(worker, "give " + bytes));
     }
 
     private static void done(LabVm vm, String step) throws IOException {
-        String answer = tell(vm, step);
+        String answer = command(vm, step);
         if (!answer.equals("done")) {
             throw new LabException(vm.name() + ": " + step + ": " + answer + tail(vm), "read its console");
         }
     }
 
     /** Sends a step. The pipe is read without polling: the guest has its processor for the step alone. */
-    private static String tell(LabVm vm, String step) throws IOException {
+    private static String command(LabVm vm, String step) throws IOException {
         LabCommand.Output answer = vm.run(
                 List.of("sh", "-c", "echo \"$1\" >\"$2\"; exec cat \"$3\"", "tell", step, STEPS, ANSWER),
                 new byte[0],
@@ -111,7 +111,7 @@ public final class TunnelPair implements AutoCloseable {
 
     private static String tail(LabVm vm) throws IOException {
         return "\n"
-                + vm.run("tail", "-n", "30", SAID, "/run/charon-link/charon.log")
+                + vm.run("tail", "-n", "30", OUTPUT, "/run/charon-link/charon.log")
                         .out();
     }
 

@@ -41,7 +41,7 @@ import org.cloister.vm.daemon.BootedVm;
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 final class ChannelConversation implements AutoCloseable {
     private static final long JOB = 4711;
-    private static final long PATIENCE_S = 90;
+    private static final long TIMEOUT_S = 90;
     /** Longer than a session and a question take to come again. */
     private static final long QUIET_MS = 2500;
 
@@ -54,7 +54,7 @@ final class ChannelConversation implements AutoCloseable {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final PtyPort pipe;
     private final List<Throwable> failures = new CopyOnWriteArrayList<>();
-    private AssignmentMessage.Assigned told;
+    private AssignmentMessage.Assigned assigned;
     private boolean closed;
 
     ChannelConversation(Path folder, PortWire wire) throws Exception {
@@ -68,7 +68,7 @@ final class ChannelConversation implements AutoCloseable {
                 new AtomicInteger());
         pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")), wire);
         vm = new BootedVm(pipe.device(), folder.resolve("run"));
-        wire.endBy(this::end);
+        wire.endBy(this::closePath);
     }
 
     /** Another host of the site with its own link, on which somebody else is. */
@@ -83,15 +83,15 @@ final class ChannelConversation implements AutoCloseable {
 
     /** Makes a VM as far as the host has it on disk. */
     void make(AssignmentMessage.Assigned assignment, Digest image, Optional<String> drive) throws Exception {
-        told = assignment;
+        assigned = assignment;
         ResourceOwner owner = new ResourceOwner(
-                told.name().project(),
-                told.ticket(),
-                told.slot(),
+                assigned.name().project(),
+                assigned.ticket(),
+                assigned.slot(),
                 JOB,
                 UUID.randomUUID().toString());
         plan = VmPlanSamples.on(pipe.socket(), owner, image, drive);
-        HostChannelFixture.runs(self, plan, told);
+        HostChannelFixture.runs(self, plan, assigned);
     }
 
     /** The host's agent first: its VM finds it linked. */
@@ -105,7 +105,7 @@ final class ChannelConversation implements AutoCloseable {
         }
     }
 
-    private synchronized void end(PortFault.Kind kind) {
+    private synchronized void closePath(PortFault.Kind kind) {
         if (closed) {
             return;
         }
@@ -129,11 +129,11 @@ final class ChannelConversation implements AutoCloseable {
     }
 
     void await(String what, Callable<Boolean> condition) throws Exception {
-        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         while (!condition.call()) {
             assertThat(failures).isEmpty();
             assertThat(System.nanoTime() - endNs)
-                    .as("%s within %s s", what, PATIENCE_S)
+                    .as("%s within %s s", what, TIMEOUT_S)
                     .isNegative();
             Thread.sleep(10);
         }
@@ -172,11 +172,11 @@ final class ChannelConversation implements AutoCloseable {
         await("the VM's first word on disk", () -> host.isRegistered(plan));
         assertThat(failures).isEmpty();
         for (VmAssignment each : vm.assignments) {
-            assertThat(each.name()).isEqualTo(told.name());
-            assertThat(each.requester()).isEqualTo(told.requester());
-            assertThat(each.ticket()).isEqualTo(told.ticket());
-            assertThat(each.slot()).isEqualTo(told.slot());
-            assertThat(each.project().id()).isEqualTo(told.name().project());
+            assertThat(each.name()).isEqualTo(assigned.name());
+            assertThat(each.requester()).isEqualTo(assigned.requester());
+            assertThat(each.ticket()).isEqualTo(assigned.ticket());
+            assertThat(each.slot()).isEqualTo(assigned.slot());
+            assertThat(each.project().id()).isEqualTo(assigned.name().project());
         }
     }
 

@@ -66,60 +66,60 @@ class ChannelConversationTest {
 
     private static void worker(Path own, PortWire wire) throws Exception {
         try (ChannelConversation ends = new ChannelConversation(own, wire);
-                TestWorkerAdmission desk = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
-                AgentLink link = serving(ends, desk)) {
+                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
+                AgentLink link = serving(ends, admission)) {
             assertThat(link).isNotNull();
-            ends.make(desk.told(), TestWorkerAdmission.IMAGE, Optional.empty());
+            ends.make(admission.told(), TestWorkerAdmission.IMAGE, Optional.empty());
             ends.boot();
-            ends.awaitUnlessOff("a node", () -> isReady(desk));
+            ends.awaitUnlessOff("a node", () -> isReady(admission));
             if (!ends.vm.isOff()) {
-                ends.revoke(desk.laterRevocations());
-                ends.awaitUnlessOff("the worker's own refusal", () -> isRefused(desk));
+                ends.revoke(admission.laterRevocations());
+                ends.awaitUnlessOff("the worker's own refusal", () -> isRefused(admission));
                 ends.leave();
             }
             ends.requireAgreed();
-            requireGivenOnce(ends, desk);
+            requireGivenOnce(ends, admission);
         }
     }
 
-    private static AgentLink serving(ChannelConversation ends, TestWorkerAdmission desk) throws Exception {
-        ends.relay.serve(desk.project(), desk.revocations());
-        AgentLink link = ends.elsewhere(desk);
-        ends.await("a desk that workers can call", desk::isServed);
+    private static AgentLink serving(ChannelConversation ends, TestWorkerAdmission admission) throws Exception {
+        ends.relay.serve(admission.project(), admission.revocations());
+        AgentLink link = ends.elsewhere(admission);
+        ends.await("a desk that workers can call", admission::isServed);
         return link;
     }
 
-    private static boolean isReady(TestWorkerAdmission desk) {
-        return desk.news.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance);
+    private static boolean isReady(TestWorkerAdmission admission) {
+        return admission.news.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance);
     }
 
     /** Who calls a worker hears of the worker's own agent that it takes no calls: a Dial that goes down, and an answer up. */
-    private static boolean isRefused(TestWorkerAdmission desk) throws Exception {
+    private static boolean isRefused(TestWorkerAdmission admission) throws Exception {
         StreamRequest.Circuit call = new StreamRequest.Circuit(
-                ProtocolVersions.OURS, desk.worker(), desk.controller(), Digest.sha384("a policy"));
-        Future<? extends Channel> opened = desk.link().open(call, Channel::close);
+                ProtocolVersions.OURS, admission.worker(), admission.controller(), Digest.sha384("a policy"));
+        Future<? extends Channel> opened = admission.link().open(call, Channel::close);
         return opened.await(30, TimeUnit.SECONDS)
                 && opened.cause() instanceof CircuitException refused
                 && refused.close().equals(new CircuitClose(CircuitClose.Side.TARGET, CloseReason.REFUSED));
     }
 
     /** Of the host's word nobody has another one; a slot is given once, to this VM's keys, or its desk knows that it is lost. */
-    private static void requireGivenOnce(ChannelConversation ends, TestWorkerAdmission desk) throws Exception {
+    private static void requireGivenOnce(ChannelConversation ends, TestWorkerAdmission admission) throws Exception {
         Optional<EvidenceStatement> vouched = ends.vouched();
-        assertThat(desk.gives()).isLessThanOrEqualTo(1);
-        assertThat(desk.evidence).hasSize(desk.gives());
-        for (ByteString shown : desk.evidence) {
-            byte[] payload = DsseEnvelope.parse(shown.toByteArray(), EvidenceMessage.MAX_ENVELOPE)
+        assertThat(admission.gives()).isLessThanOrEqualTo(1);
+        assertThat(admission.evidence).hasSize(admission.gives());
+        for (ByteString evidence : admission.evidence) {
+            byte[] payload = DsseEnvelope.parse(evidence.toByteArray(), EvidenceMessage.MAX_ENVELOPE)
                     .verify(EvidenceStatement.TYPE, List.of(ends.self.key().verificationKey()), 1);
             assertThat(vouched).contains(EvidenceStatement.parse(payload));
         }
-        if (isReady(desk)) {
-            assertThat(desk.gives()).isEqualTo(1);
+        if (isReady(admission)) {
+            assertThat(admission.gives()).isEqualTo(1);
             assertThat(ends.vm.steps).contains("slurmd");
         } else if (ends.vm.starts() == 1) {
             // Its agent lives on, and has heard why there is nothing for it.
             assertThat(ends.vm.steps).as("steps of a worker without keys").isEmpty();
-            assertThat(desk.news)
+            assertThat(admission.news)
                     .filteredOn(WorkerEvent.NodeGone.class::isInstance)
                     .singleElement()
                     .satisfies(gone -> assertThat(
@@ -131,10 +131,10 @@ class ChannelConversationTest {
     /** Of a VM that was replaced under its host: what it asks is another question than the one that was answered. */
     private static void replaced(Path own, PortWire wire) throws Exception {
         try (ChannelConversation ends = new ChannelConversation(own, wire);
-                TestWorkerAdmission desk = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
-                AgentLink link = serving(ends, desk)) {
+                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
+                AgentLink link = serving(ends, admission)) {
             assertThat(link).isNotNull();
-            ends.make(desk.told(), TestWorkerAdmission.IMAGE, Optional.empty());
+            ends.make(admission.told(), TestWorkerAdmission.IMAGE, Optional.empty());
             AttestationClaims before = new AttestationClaims(
                     new BootPublicKeys(key(), key()),
                     Nonce.random(new SecureRandom()),
@@ -146,7 +146,7 @@ class ChannelConversationTest {
             ends.requireAgreed();
             assertThat(ends.vm.isAsked()).isTrue();
             assertThat(ends.vm.steps).isEmpty();
-            assertThat(desk.gives()).isZero();
+            assertThat(admission.gives()).isZero();
             assertThat(EvidenceStatement.parse(ends.self
                                     .statements()
                                     .find(ends.plan.owner().vmId())
@@ -173,12 +173,12 @@ class ChannelConversationTest {
 
     private static void controller(Path own, PortWire wire) throws Exception {
         try (ChannelConversation ends = new ChannelConversation(own, wire)) {
-            AssignmentMessage.Assigned told = controllers(ends);
-            ends.make(told, Digest.sha384("an image"), Optional.of(DRIVE));
+            AssignmentMessage.Assigned assigned = controllers(ends);
+            ends.make(assigned, Digest.sha384("an image"), Optional.of(DRIVE));
             ends.boot();
             Optional<AttestationResult> verdict = Optional.empty();
             try (ChannelOpener opener = new ChannelOpener(
-                    ends.relay, told.name(), ends.plan, ends.self.key().verificationKey())) {
+                    ends.relay, assigned.name(), ends.plan, ends.self.key().verificationKey())) {
                 while (verdict.isEmpty() && !ends.vm.isOff()) {
                     verdict = opener.ask();
                     if (verdict.isEmpty()) {
@@ -222,9 +222,9 @@ class ChannelConversationTest {
     private static void tickets(Path own, PortWire wire) throws Exception {
         TicketConversation ends = new TicketConversation(own, wire);
         try {
-            TicketScenarios lives = new TicketScenarios(ends);
-            lives.await(ends::isWhole);
-            lives.live("a ticket");
+            TicketScenarios scenarios = new TicketScenarios(ends);
+            scenarios.await(ends::isWhole);
+            scenarios.live("a ticket");
         } finally {
             ends.close();
         }

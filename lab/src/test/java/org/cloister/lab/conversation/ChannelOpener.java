@@ -49,7 +49,7 @@ import org.cloister.transport.tls.TlsCredential;
 /** Who asks a controlling VM for its evidence and judges it, on as many circuits as it takes: the same question on each. */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 final class ChannelOpener implements AutoCloseable {
-    private static final long PATIENCE_S = 30;
+    private static final long TIMEOUT_S = 30;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Nonce nonce = Nonce.random(new SecureRandom());
@@ -87,7 +87,7 @@ final class ChannelOpener implements AutoCloseable {
                         relay.address(),
                         relay.credential(relay.device()),
                         CertifiedPeerVerifier.forRelays(relay.beliefs()))
-                .get(PATIENCE_S, TimeUnit.SECONDS);
+                .get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 
     /** What was heard on one circuit. */
@@ -118,7 +118,7 @@ final class ChannelOpener implements AutoCloseable {
                             (pipeline, on) -> pipeline.addLast(
                                     new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read),
                                     answer))
-                    .get(PATIENCE_S, TimeUnit.SECONDS);
+                    .get(TIMEOUT_S, TimeUnit.SECONDS);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof CircuitException) {
                 return Optional.empty();
@@ -128,8 +128,10 @@ final class ChannelOpener implements AutoCloseable {
         Channel channel = circuit.channel();
         channel.writeAndFlush(MessageFraming.frame(new VerifierMessage.Question(nonce).wire()));
         try {
-            VmMessage heard = answer.first.get(PATIENCE_S, TimeUnit.SECONDS);
-            return heard instanceof VmMessage.Evidence shown ? Optional.of(judge(circuit, shown)) : Optional.empty();
+            VmMessage message = answer.first.get(TIMEOUT_S, TimeUnit.SECONDS);
+            return message instanceof VmMessage.Evidence evidence
+                    ? Optional.of(appraise(circuit, evidence))
+                    : Optional.empty();
         } catch (CancellationException | TimeoutException e) {
             return Optional.empty();
         } finally {
@@ -137,7 +139,7 @@ final class ChannelOpener implements AutoCloseable {
         }
     }
 
-    private AttestationResult judge(Circuit circuit, VmMessage.Evidence shown) throws Exception {
+    private AttestationResult appraise(Circuit circuit, VmMessage.Evidence evidence) throws Exception {
         CircuitBinding binding = CircuitBinding.of(
                 circuit.peerCertificates().get(0).getEncoded(),
                 own.chain().get(0).getEncoded());
@@ -156,7 +158,7 @@ final class ChannelOpener implements AutoCloseable {
                         false,
                         false,
                         0),
-                DsseEnvelope.parse(shown.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
+                DsseEnvelope.parse(evidence.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
                 Instant.now());
     }
 

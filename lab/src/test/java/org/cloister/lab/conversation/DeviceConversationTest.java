@@ -77,7 +77,7 @@ class DeviceConversationTest {
         relay.close();
     }
 
-    private Cli.Result run(String... words) throws IOException {
+    private Cli.Result run(String... arguments) throws IOException {
         List<String> link = List.of(
                 "--relay",
                 "127.0.0.1:" + wire.address().getPort(),
@@ -91,12 +91,12 @@ class DeviceConversationTest {
                 "20",
                 "--output",
                 "json");
-        return cli.run(Stream.concat(Stream.of(words), link.stream()).toArray(String[]::new));
+        return cli.run(Stream.concat(Stream.of(arguments), link.stream()).toArray(String[]::new));
     }
 
     /** @return the opening, if the device says that it was taken */
     private Optional<String> open(String as) throws IOException {
-        Cli.Result said = run(
+        Cli.Result result = run(
                 "project",
                 "open",
                 "main",
@@ -111,27 +111,27 @@ class DeviceConversationTest {
                 "--no-wait",
                 "--epoch-file",
                 folder.resolve("epoch").toString());
-        Matcher found = OPENING.matcher(said.out());
-        boolean taken = found.find();
-        opened += taken ? 1 : 0;
-        assertThat(relay.count("opening.accepted")).as("%s: %s", as, said).isEqualTo(opened);
-        if (!taken) {
-            assertThat(said.status()).as(as).isEqualTo(2);
-            assertThat(said.err()).as(as).startsWith("agentctl: error: ");
+        Matcher found = OPENING.matcher(result.out());
+        boolean isAccepted = found.find();
+        opened += isAccepted ? 1 : 0;
+        assertThat(relay.count("opening.accepted")).as("%s: %s", as, result).isEqualTo(opened);
+        if (!isAccepted) {
+            assertThat(result.status()).as(as).isEqualTo(2);
+            assertThat(result.err()).as(as).startsWith("agentctl: error: ");
             return Optional.empty();
         }
-        assertThat(said.status()).as("%s: %s", as, said).isZero();
+        assertThat(result.status()).as("%s: %s", as, result).isZero();
         return Optional.of(found.group(1));
     }
 
     private boolean close(String opening, String as) throws IOException {
-        Cli.Result said = run("project", "close", opening);
-        boolean taken = said.status() == 0;
-        closed += taken ? 1 : 0;
+        Cli.Result result = run("project", "close", opening);
+        boolean isAccepted = result.status() == 0;
+        closed += isAccepted ? 1 : 0;
         assertThat(relay.audited(opening).stream().filter("ticket.ended"::equals))
-                .as("%s: %s", as, said)
-                .hasSize(taken ? 1 : 0);
-        return taken;
+                .as("%s: %s", as, result)
+                .hasSize(isAccepted ? 1 : 0);
+        return isAccepted;
     }
 
     @Test

@@ -52,7 +52,7 @@ class HostRunConversationTest {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private Path socket;
-    private ControlServer desk;
+    private ControlServer server;
     private SimulatedHost host;
 
     /** One that makes a VM when its ticket was read, and knows it whatever becomes of its daemon. */
@@ -182,8 +182,8 @@ class HostRunConversationTest {
     private void restart() {
         threads.execute(() -> {
             try {
-                desk.close();
-                desk = open();
+                server.close();
+                server = open();
             } catch (IOException e) {
                 throw new AssertionError(e);
             }
@@ -199,7 +199,7 @@ class HostRunConversationTest {
 
     private Cli.Result run(int ends) throws Exception {
         host = new SimulatedHost(ends);
-        desk = open();
+        server = open();
         try (Cli cli = new Cli(folder, "none")) {
             CompletableFuture<Cli.Result> result = CompletableFuture.supplyAsync(
                     () -> {
@@ -219,22 +219,22 @@ class HostRunConversationTest {
             });
             return result.get(60, TimeUnit.SECONDS);
         } finally {
-            desk.close();
+            server.close();
         }
     }
 
     @Test
     void a_step_and_its_host_agree_on_the_vm_wherever_the_daemon_ends() throws Exception {
         for (int ends = -1; ends < PLACES; ends++) {
-            Cli.Result said = run(ends);
+            Cli.Result result = run(ends);
             if (host.made == 0) {
                 // It was told of a phase, asked for its VM again, and there is none.
-                assertThat(said.status()).as("%s: %s", ends, said.err()).isEqualTo(4);
-                assertThat(said.err()).contains("want a VM of job 4711, have none");
+                assertThat(result.status()).as("%s: %s", ends, result.err()).isEqualTo(4);
+                assertThat(result.err()).contains("want a VM of job 4711, have none");
                 assertThat(ends).as("only in front of what makes one").isBetween(0, 3);
             } else {
-                assertThat(said.status()).as("%s: %s", ends, said.err()).isZero();
-                assertThat(said.out()).contains("the guest powered off");
+                assertThat(result.status()).as("%s: %s", ends, result.err()).isZero();
+                assertThat(result.out()).contains("the guest powered off");
                 assertThat(host.made).as("%s: VMs", ends).isEqualTo(1);
             }
         }

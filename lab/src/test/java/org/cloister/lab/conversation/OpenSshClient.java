@@ -18,7 +18,7 @@ import org.cloister.ctl.Cli;
 
 /** OpenSSH on a person's device, as {@code agentctl project ssh-config} sets it up; its ProxyCommand runs in this process. */
 record OpenSshClient(Path folder, Path config, Executor threads) {
-    private static final long PATIENCE_S = 60;
+    private static final long TIMEOUT_S = 60;
 
     /** What stands in for the ProxyCommand. It closes the socket when it ends. */
     @FunctionalInterface
@@ -33,7 +33,7 @@ record OpenSshClient(Path folder, Path config, Executor threads) {
     Ended run(List<String> program, List<String> command, ByteString input, Proxy proxy) throws Exception {
         Path errors = Files.createTempFile(folder, "errors", "");
         try (ServerSocket listening = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            listening.setSoTimeout((int) TimeUnit.SECONDS.toMillis(PATIENCE_S));
+            listening.setSoTimeout((int) TimeUnit.SECONDS.toMillis(TIMEOUT_S));
             List<String> argv = new ArrayList<>(program);
             argv.addAll(List.of("-F", config.toString(), "-o", "ProxyCommand=none", "-o", "HostName=127.0.0.1"));
             argv.addAll(List.of("-o", "Port=" + listening.getLocalPort(), "-o", "BatchMode=yes", "vm"));
@@ -53,14 +53,14 @@ record OpenSshClient(Path folder, Path config, Executor threads) {
                             }
                         },
                         threads);
-                if (!process.waitFor(PATIENCE_S, TimeUnit.SECONDS)) {
-                    throw new AssertionError(program.get(0) + " has not ended within " + PATIENCE_S + " s");
+                if (!process.waitFor(TIMEOUT_S, TimeUnit.SECONDS)) {
+                    throw new AssertionError(program.get(0) + " has not ended within " + TIMEOUT_S + " s");
                 }
                 return new Ended(
                         process.exitValue(),
-                        ByteString.copyFrom(out.get(PATIENCE_S, TimeUnit.SECONDS)),
+                        ByteString.copyFrom(out.get(TIMEOUT_S, TimeUnit.SECONDS)),
                         Files.readString(errors),
-                        connected.get(PATIENCE_S, TimeUnit.SECONDS));
+                        connected.get(TIMEOUT_S, TimeUnit.SECONDS));
             } finally {
                 process.destroyForcibly();
             }

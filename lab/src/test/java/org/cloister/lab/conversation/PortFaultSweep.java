@@ -51,7 +51,7 @@ final class PortFaultSweep {
      * @param kinds faults that happen at each frame
      * @param alone frames that a run without faults has, each of which is lost once while the connection stays
      */
-    record FaultPlan(String name, Scenario life, List<Kind> kinds, List<Position> alone) {
+    record FaultPlan(String name, Scenario scenario, List<Kind> kinds, List<Position> alone) {
         private List<PortFault> faults(List<Position> places) {
             assertThat(places)
                     .as(name)
@@ -68,8 +68,8 @@ final class PortFaultSweep {
     PortFaultSweep(Path folder) {
         this.folder = folder;
         this.whole = Boolean.getBoolean("cloister.sweep.all");
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        String property = System.getProperty("cloister.seed", "");
+        long seed = property.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(property);
         this.random = new Random(seed);
         System.out.println("channels: CLOISTER_SEED=" + seed);
     }
@@ -85,8 +85,8 @@ final class PortFaultSweep {
                 broken.put(
                         each,
                         new ArrayList<>(each.alone.stream()
-                                .map(place ->
-                                        some.submit(() -> run(each, Optional.of(new PortFault(place, Kind.LOST)))))
+                                .map(position ->
+                                        some.submit(() -> run(each, Optional.of(new PortFault(position, Kind.LOST)))))
                                 .toList()));
             }
             for (FaultPlan each : courses) {
@@ -130,14 +130,14 @@ final class PortFaultSweep {
         return drawn.subList(0, SAMPLE);
     }
 
-    private PortWire run(FaultPlan course, Optional<PortFault> fault) throws Exception {
+    private PortWire run(FaultPlan plan, Optional<PortFault> fault) throws Exception {
         PortWire wire = new PortWire(fault);
         try {
-            course.life.live(Files.createDirectory(folder.resolve(Integer.toString(runs.getAndIncrement()))), wire);
+            plan.scenario.live(Files.createDirectory(folder.resolve(Integer.toString(runs.getAndIncrement()))), wire);
             return wire;
         } catch (Exception | AssertionError e) {
             throw new AssertionError(
-                    course.name + ": " + fault.map(PortFault::toString).orElse("no fault") + ": " + e, e);
+                    plan.name + ": " + fault.map(PortFault::toString).orElse("no fault") + ": " + e, e);
         }
     }
 }

@@ -55,13 +55,13 @@ class RenewalForwarderTest {
     private Path folder;
 
     private Path enrolments;
-    private RelayFixture cast;
+    private RelayFixture relays;
     private final List<AutoCloseable> open = new ArrayList<>();
 
     @BeforeEach
     void start() throws Exception {
         enrolments = Files.createDirectory(folder.resolve("enrolments"));
-        cast = new RelayFixture(Files.createDirectory(folder.resolve("state")));
+        relays = new RelayFixture(Files.createDirectory(folder.resolve("state")));
     }
 
     @AfterEach
@@ -69,13 +69,13 @@ class RenewalForwarderTest {
         for (AutoCloseable each : open) {
             each.close();
         }
-        cast.close();
+        relays.close();
     }
 
     private TestRegistrationAuthority desk() throws IOException {
-        TestRegistrationAuthority desk = new TestRegistrationAuthority(cast, enrolments);
-        open.add(desk);
-        return desk;
+        TestRegistrationAuthority authority = new TestRegistrationAuthority(relays, enrolments);
+        open.add(authority);
+        return authority;
     }
 
     private KeyPair enrolled(CertificateName name) throws Exception {
@@ -84,13 +84,13 @@ class RenewalForwarderTest {
         return key;
     }
 
-    private RenewalClient renewal(CertificateName name, KeyPair key, RenewalClient.CertificateStore keeper)
+    private RenewalClient renewal(CertificateName name, KeyPair key, RenewalClient.CertificateStore store)
             throws Exception {
-        return new RenewalClient(cast.site.credential(name, key, SHORT), cast.site.anchors(), keeper, new Random(1));
+        return new RenewalClient(relays.site.credential(name, key, SHORT), relays.site.anchors(), store, new Random(1));
     }
 
     private TestAgent host(RenewalClient renewal) {
-        TestAgent host = new TestAgent(cast, renewal, cast.relay.address());
+        TestAgent host = new TestAgent(relays, renewal, relays.relay.address());
         open.add(host);
         return host;
     }
@@ -100,7 +100,7 @@ class RenewalForwarderTest {
     }
 
     private RelayLink link(CertificateName peer) {
-        return cast.relay.registry().links().stream()
+        return relays.relay.registry().links().stream()
                 .filter(each -> each.peer.equals(peer))
                 .findFirst()
                 .orElseThrow();
@@ -110,13 +110,13 @@ class RenewalForwarderTest {
         return ByteString.copyFrom(RenewalRequest.make(name, SigningKey.of(key)));
     }
 
-    private RenewalResult ask(RawAttachStream agent, ByteString request) throws InterruptedException {
+    private RenewalResult query(RawAttachStream agent, ByteString request) throws InterruptedException {
         agent.send(new AgentMessage.Renew(request));
         return agent.receive(RelayMessage.Renewed.class).outcome();
     }
 
     private void awaitDesk() {
-        await(() -> cast.relay.renewals().hasAuthority());
+        await(() -> relays.relay.renewals().hasAuthority());
     }
 
     private static void await(java.util.function.BooleanSupplier condition) {
@@ -160,28 +160,28 @@ class RenewalForwarderTest {
     void a_revoked_host_is_ended_by_the_desks_list_and_gets_no_certificate() throws Exception {
         KeyPair key = enrolled(RelayFixture.HOST);
         RenewalClient renewal = renewal(RelayFixture.HOST, key, fresh -> {});
-        TestRegistrationAuthority desk = desk();
+        TestRegistrationAuthority authority = desk();
         awaitDesk();
         TestAgent host = host(renewal);
         next(host.renewals, "renewal");
         link(RelayFixture.HOST).close().sync();
         next(host.losses, "loss");
         host.attachment();
-        RawAttachStream other = new RawAttachStream(cast, cast.credential(RelayFixture.HOST));
-        desk.revoke(RelayFixture.HOST);
+        RawAttachStream other = new RawAttachStream(relays, relays.credential(RelayFixture.HOST));
+        authority.revoke(RelayFixture.HOST);
         assertThat(next(host.losses, "end of the revoked link")).isNotNull();
-        assertThat(ask(other, request(RelayFixture.HOST, key)).refused()).isEqualTo("revoked");
+        assertThat(query(other, request(RelayFixture.HOST, key)).refused()).isEqualTo("revoked");
     }
 
     @Test
     void the_desks_list_reaches_the_relay_and_who_is_attached() throws Exception {
-        TestAgent host = cast.agent(RelayFixture.HOST);
+        TestAgent host = relays.agent(RelayFixture.HOST);
         open.add(host);
         host.attachment();
         host.revocations.clear();
         desk();
-        byte[] brought = next(host.revocations, "list").toByteArray();
-        assertThat(RevocationList.read(brought, List.of(cast.site.authority.key()))
+        byte[] list = next(host.revocations, "list").toByteArray();
+        assertThat(RevocationList.read(list, List.of(relays.site.authority.key()))
                         .number())
                 .isEqualTo(2);
     }
@@ -190,20 +190,22 @@ class RenewalForwarderTest {
     void nobody_gets_a_certificate_for_another_key_or_name() throws Exception {
         KeyPair key = enrolled(RelayFixture.HOST);
         enrolled(RelayFixture.OTHER_HOST);
-        TestRegistrationAuthority desk = desk();
+        TestRegistrationAuthority authority = desk();
         awaitDesk();
         KeyPair thief = TestSite.pair(SignatureCurve.P256);
-        RawAttachStream first = new RawAttachStream(cast, cast.site.credential(RelayFixture.HOST, key, SHORT));
-        assertThat(ask(first, request(RelayFixture.OTHER_HOST, key)).refused()).isEqualTo("name");
-        assertThat(desk.certified.get()).isZero();
-        RawAttachStream second = new RawAttachStream(cast, cast.site.credential(RelayFixture.HOST, thief, SHORT));
-        assertThat(ask(second, request(RelayFixture.HOST, thief)).refused()).isEqualTo("proof");
-        RawAttachStream third = new RawAttachStream(cast, cast.site.credential(RelayFixture.HOST, key, SHORT));
-        assertThat(ask(third, ByteString.copyFromUtf8("{}")).refused()).isEqualTo("malformed");
-        RawAttachStream person = new RawAttachStream(cast, cast.credential(cast.device));
-        assertThat(ask(person, request(RelayFixture.HOST, key)).refused()).isEqualTo("not-allowed");
-        RawAttachStream nobody = new RawAttachStream(cast, cast.credential(new CertificateName("n9", "host", "site")));
-        assertThat(ask(nobody, request(new CertificateName("n9", "host", "site"), thief))
+        RawAttachStream first = new RawAttachStream(relays, relays.site.credential(RelayFixture.HOST, key, SHORT));
+        assertThat(query(first, request(RelayFixture.OTHER_HOST, key)).refused())
+                .isEqualTo("name");
+        assertThat(authority.certified.get()).isZero();
+        RawAttachStream second = new RawAttachStream(relays, relays.site.credential(RelayFixture.HOST, thief, SHORT));
+        assertThat(query(second, request(RelayFixture.HOST, thief)).refused()).isEqualTo("proof");
+        RawAttachStream third = new RawAttachStream(relays, relays.site.credential(RelayFixture.HOST, key, SHORT));
+        assertThat(query(third, ByteString.copyFromUtf8("{}")).refused()).isEqualTo("malformed");
+        RawAttachStream person = new RawAttachStream(relays, relays.credential(relays.device));
+        assertThat(query(person, request(RelayFixture.HOST, key)).refused()).isEqualTo("not-allowed");
+        RawAttachStream nobody =
+                new RawAttachStream(relays, relays.credential(new CertificateName("n9", "host", "site")));
+        assertThat(query(nobody, request(new CertificateName("n9", "host", "site"), thief))
                         .refused())
                 .isEqualTo("unknown");
     }
@@ -211,9 +213,9 @@ class RenewalForwarderTest {
     @Test
     void a_flood_of_requests_is_one_for_the_desk_and_ends_at_the_limit() throws Exception {
         KeyPair key = enrolled(RelayFixture.HOST);
-        TestRegistrationAuthority desk = desk();
+        TestRegistrationAuthority authority = desk();
         awaitDesk();
-        RawAttachStream host = new RawAttachStream(cast, cast.site.credential(RelayFixture.HOST, key, SHORT));
+        RawAttachStream host = new RawAttachStream(relays, relays.site.credential(RelayFixture.HOST, key, SHORT));
         ByteString request = request(RelayFixture.HOST, key);
         int limited = 0;
         int granted = 0;
@@ -227,7 +229,7 @@ class RenewalForwarderTest {
         }
         assertThat(granted).isEqualTo(1);
         assertThat(limited).isEqualTo(39);
-        assertThat(desk.certified.get()).isEqualTo(1);
+        assertThat(authority.certified.get()).isEqualTo(1);
     }
 
     @Test
@@ -235,7 +237,7 @@ class RenewalForwarderTest {
         for (AgentMessage message : List.of(
                 new AgentMessage.RenewalAnswered(1, RenewalResult.refused(RenewalResult.FAILED)),
                 new AgentMessage.DeliverRevocations(ByteString.copyFromUtf8("list")))) {
-            RawAttachStream host = new RawAttachStream(cast, cast.credential(RelayFixture.HOST));
+            RawAttachStream host = new RawAttachStream(relays, relays.credential(RelayFixture.HOST));
             host.send(message);
             assertThat(host.link.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
         }
@@ -243,19 +245,19 @@ class RenewalForwarderTest {
 
     @Test
     void a_desk_that_says_nothing_costs_30_s_and_one_that_is_not_asked_nothing() throws Exception {
-        RawAttachStream asked = new RawAttachStream(cast, cast.credential(AuthorityLinkCredential.NAME));
+        RawAttachStream agent = new RawAttachStream(relays, relays.credential(AuthorityLinkCredential.NAME));
         awaitDesk();
         EmbeddedChannel clock = new EmbeddedChannel();
         clock.freezeTime();
         List<RenewalResult> outcomes = new ArrayList<>();
         ByteString request = ByteString.copyFromUtf8("request");
         for (int i = 0; i <= ProtocolLimits.RENEWALS; i++) {
-            cast.relay.renewals().requestRenewal(RelayFixture.HOST, request, clock.eventLoop(), outcomes::add);
+            relays.relay.renewals().requestRenewal(RelayFixture.HOST, request, clock.eventLoop(), outcomes::add);
         }
         assertThat(outcomes).as("all but one wait").containsExactly(RenewalResult.refused(RenewalResult.LIMIT));
-        RelayMessage.RenewalRequested first = asked.receive(RelayMessage.RenewalRequested.class);
+        RelayMessage.RenewalRequested first = agent.receive(RelayMessage.RenewalRequested.class);
         assertThat(first.from()).isEqualTo(RelayFixture.HOST);
-        RawAttachStream another = new RawAttachStream(cast, cast.credential(AuthorityLinkCredential.NAME));
+        RawAttachStream another = new RawAttachStream(relays, relays.credential(AuthorityLinkCredential.NAME));
         another.send(new AgentMessage.RenewalAnswered(first.id(), RenewalResult.granted(new byte[] {1})));
         another.send(new AgentMessage.Serve(RelayFixture.HOST));
         another.receive(RelayMessage.Served.class);
@@ -266,29 +268,29 @@ class RenewalForwarderTest {
         clock.advanceTimeBy(1, TimeUnit.MILLISECONDS);
         clock.runScheduledPendingTasks();
         assertThat(outcomes).hasSize(1 + ProtocolLimits.RENEWALS).endsWith(RenewalResult.refused("no-answer"));
-        asked.send(new AgentMessage.RenewalAnswered(first.id(), RenewalResult.granted(new byte[] {1})));
-        asked.send(new AgentMessage.Serve(RelayFixture.HOST));
-        asked.receive(RelayMessage.Served.class);
+        agent.send(new AgentMessage.RenewalAnswered(first.id(), RenewalResult.granted(new byte[] {1})));
+        agent.send(new AgentMessage.Serve(RelayFixture.HOST));
+        agent.receive(RelayMessage.Served.class);
         assertThat(outcomes).as("an answer that is late").hasSize(1 + ProtocolLimits.RENEWALS);
     }
 
     @Test
     void the_relay_renews_its_own_certificate_and_shows_it_without_a_restart() throws Exception {
         RenewalClient renewal = renewal(RelayFixture.RELAY, enrolled(RelayFixture.RELAY), fresh -> {});
-        cast.kill();
-        cast.relayOwn = renewal;
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+        relays.kill();
+        relays.relayOwn = renewal;
+        relays.relay = relays.serve(0, RelayLimits.DEFAULT);
         X509Certificate old = renewal.get().chain().get(0);
-        open.add(new RelayCertificateRenewal(renewal, cast.relay, cast.loops.next()));
+        open.add(new RelayCertificateRenewal(renewal, relays.relay, relays.loops.next()));
         desk();
         await(() -> !renewal.get().chain().get(0).equals(old));
-        List<X509Certificate> shown = new ArrayList<>();
-        TlsCredential device = cast.credential(cast.device);
+        List<X509Certificate> presented = new ArrayList<>();
+        TlsCredential device = relays.credential(relays.device);
         RelayFixture.get(
-                org.cloister.transport.link.ClientLink.dial(cast.loops, cast.relay.address(), device, chain -> {
-                    shown.add(chain.get(0));
-                    return CertifiedPeerVerifier.forRelays(cast.beliefs).verify(chain);
+                org.cloister.transport.link.ClientLink.dial(relays.loops, relays.relay.address(), device, chain -> {
+                    presented.add(chain.get(0));
+                    return CertifiedPeerVerifier.forRelays(relays.beliefs).verify(chain);
                 }));
-        assertThat(shown).containsExactly(renewal.get().chain().get(0));
+        assertThat(presented).containsExactly(renewal.get().chain().get(0));
     }
 }

@@ -42,7 +42,7 @@ class RenewalLinkCutTest {
     /** Which message, and how many certificates the desk makes until one arrives. */
     private enum LostMessage {
         RENEW(From.AGENT, 1),
-        ASKED(From.RELAY, 1),
+        AFTER_REQUEST(From.RELAY, 1),
         ANSWERED(From.AGENT, 2),
         RENEWED(From.RELAY, 2);
 
@@ -55,7 +55,7 @@ class RenewalLinkCutTest {
         }
 
         boolean isOfDesk() {
-            return this == ASKED || this == ANSWERED;
+            return this == AFTER_REQUEST || this == ANSWERED;
         }
     }
 
@@ -91,30 +91,33 @@ class RenewalLinkCutTest {
         Path enrolments = Files.createDirectory(own.resolve("enrolments"));
         KeyPair key = TestSite.pair(SignatureCurve.P256);
         TestRegistrationAuthority.enrol(enrolments, RelayFixture.HOST, key);
-        try (RelayFixture cast = new RelayFixture(Files.createDirectory(own.resolve("state")));
-                RecordCuttingProxy ofHost = new RecordCuttingProxy(cast.relay.address());
-                RecordCuttingProxy ofDesk = new RecordCuttingProxy(cast.relay.address());
-                TestRegistrationAuthority desk = new TestRegistrationAuthority(cast, enrolments, ofDesk.address())) {
+        try (RelayFixture relays = new RelayFixture(Files.createDirectory(own.resolve("state")));
+                RecordCuttingProxy ofHost = new RecordCuttingProxy(relays.relay.address());
+                RecordCuttingProxy authorityProxy = new RecordCuttingProxy(relays.relay.address());
+                TestRegistrationAuthority authority =
+                        new TestRegistrationAuthority(relays, enrolments, authorityProxy.address())) {
             RenewalClient renewal = new RenewalClient(
-                    cast.site.credential(RelayFixture.HOST, key, HALF_SOON),
-                    cast.site.anchors(),
+                    relays.site.credential(RelayFixture.HOST, key, HALF_SOON),
+                    relays.site.anchors(),
                     fresh -> {},
                     new WithoutDelay());
-            try (TestAgent host = new TestAgent(cast, renewal, ofHost.address())) {
+            try (TestAgent host = new TestAgent(relays, renewal, ofHost.address())) {
                 host.attachment();
-                while (!cast.relay.renewals().hasAuthority()) {
+                while (!relays.relay.renewals().hasAuthority()) {
                     Thread.sleep(10);
                 }
                 awaitQuiet(ofHost);
-                awaitQuiet(ofDesk);
-                RecordCuttingProxy wire = lost.isOfDesk() ? ofDesk : ofHost;
+                awaitQuiet(authorityProxy);
+                RecordCuttingProxy wire = lost.isOfDesk() ? authorityProxy : ofHost;
                 wire.arm(lost.from, 0);
                 Instant until = TestAgent.require(
                         host.renewals.poll(120, TimeUnit.SECONDS),
                         lost + ": no renewal; refused: " + host.refusals + ", lost: " + host.losses);
                 assertThat(wire.hasCut()).as("%s: the link was cut", lost).isTrue();
                 assertThat(until).isAfter(Instant.now().plus(Duration.ofHours(23)));
-                assertThat(desk.certified).as("%s: certificates made", lost).hasValue(lost.certified);
+                assertThat(authority.certified)
+                        .as("%s: certificates made", lost)
+                        .hasValue(lost.certified);
                 assertThat(new EnrolmentFileStore(enrolments).find(RelayFixture.HOST))
                         .as("%s: who asks twice is no alarm", lost)
                         .containsInstanceOf(EnrolmentState.Used.class);

@@ -83,9 +83,10 @@ class SessionConversationTest extends PersonFixture {
         }
 
         private OpenSshClient openSsh(CertificateRole role) throws Exception {
-            Cli.Result said = way.run(role, "ssh-config", "--host", "vm");
-            assertThat(said.err()).isEmpty();
-            return new OpenSshClient(folder, Files.writeString(folder.resolve(role + ".config"), said.out()), threads);
+            Cli.Result result = way.run(role, "ssh-config", "--host", "vm");
+            assertThat(result.err()).isEmpty();
+            return new OpenSshClient(
+                    folder, Files.writeString(folder.resolve(role + ".config"), result.out()), threads);
         }
 
         List<String> records() {
@@ -116,14 +117,14 @@ class SessionConversationTest extends PersonFixture {
     }
 
     private static long seed() {
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        String property = System.getProperty("cloister.seed", "");
+        long seed = property.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(property);
         System.out.println("faults of sessions: CLOISTER_SEED=" + seed);
         return seed;
     }
 
     @BeforeAll
-    static void begin() throws Exception {
+    static void setUp() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "a login of somebody else is root's to give");
         Thread.setDefaultUncaughtExceptionHandler((thread, e) -> UNCAUGHT.add(thread.getName() + ": " + e));
         threads = Executors.newCachedThreadPool();
@@ -136,7 +137,7 @@ class SessionConversationTest extends PersonFixture {
     }
 
     @AfterAll
-    static void end() {
+    static void tearDown() {
         LANE.forEach(Lane::close);
         LANE.clear();
         if (threads != null) {
@@ -155,39 +156,39 @@ class SessionConversationTest extends PersonFixture {
     }
 
     /** @param proof how many records to the VM show who comes */
-    private static Met meet(Lane lane, Optional<PathFault> fault, int proof, Conversation conversation)
+    private static Met runLane(Lane lane, Optional<PathFault> fault, int proof, Conversation conversation)
             throws Exception {
         FaultyPath path = new FaultyPath(fault);
         AtomicInteger admitted = new AtomicInteger();
-        lane.vm.begun.set(0);
+        lane.vm.sessionsStarted.set(0);
         lane.vm.records.clear();
         lane.vm.admitted = () -> admitted.set(path.records(Direction.TO_TARGET));
         lane.way.by(path);
-        SessionResult said = conversation.hold(lane);
+        SessionResult result = conversation.hold(lane);
         lane.vm.awaitIdle();
-        assertThat(said.whole || path.happened())
+        assertThat(result.whole || path.happened())
                 .as("whole where nothing happened")
                 .isTrue();
-        assertThat(said.whole || said.agentctl.status() == 2)
-                .as("agentctl: %s", said.agentctl)
+        assertThat(result.whole || result.agentctl.status() == 2)
+                .as("agentctl: %s", result.agentctl)
                 .isTrue();
-        if (said.agentctl.status() == 0) {
-            assertThat(said.agentctl.err()).isEmpty();
+        if (result.agentctl.status() == 0) {
+            assertThat(result.agentctl.err()).isEmpty();
         } else {
-            assertThat(said.agentctl.err()).matches(BROKE);
+            assertThat(result.agentctl.err()).matches(BROKE);
         }
         boolean unproved = fault.filter(each -> each.direction() == Direction.TO_TARGET
                         && each.record() < proof
                         && each.kind() != Kind.CUT_AFTER
                         && !(each.kind() == Kind.SKIP && each.record() == CHANGE_CIPHER_SPEC))
                 .isPresent();
-        assertThat(lane.vm.begun).as("sessions").hasValueLessThanOrEqualTo(unproved ? 0 : 1);
+        assertThat(lane.vm.sessionsStarted).as("sessions").hasValueLessThanOrEqualTo(unproved ? 0 : 1);
         return new Met(path, admitted.get());
     }
 
     /** @param most of the places */
     private static void sweep(int most, Conversation conversation) throws Exception {
-        Met sound = meet(LANE.get(0), Optional.empty(), 0, conversation);
+        Met sound = runLane(LANE.get(0), Optional.empty(), 0, conversation);
         assertThat(sound.proof).as("records of a proof").isGreaterThan(2);
         List<PathFault> all = new ArrayList<>(
                 PathFault.all(sound.path.records(Direction.TO_TARGET), sound.path.records(Direction.TO_OPENER)));
@@ -203,7 +204,7 @@ class SessionConversationTest extends PersonFixture {
             lanes.add(() -> {
                 for (PathFault each = faults.poll(); each != null; each = faults.poll()) {
                     try {
-                        Met met = meet(lane, Optional.of(each), sound.proof, conversation);
+                        Met met = runLane(lane, Optional.of(each), sound.proof, conversation);
                         happened.addAndGet(met.path.happened() ? 1 : 0);
                     } catch (Exception | AssertionError e) {
                         failures.add(new AssertionError(each + ": " + e.getMessage(), e));
@@ -221,15 +222,15 @@ class SessionConversationTest extends PersonFixture {
     }
 
     private static SessionResult login(Lane lane) throws Exception {
-        Cli.Result said = lane.way.run(CertificateRole.MEMBER, "ssh-config", "--host", "vm");
-        boolean whole = said.status() == 0;
-        assertThat(said.out()).contains(whole ? "User " + SimulatedSessionVm.LOGIN + "\n" : "");
-        return new SessionResult(whole, said);
+        Cli.Result result = lane.way.run(CertificateRole.MEMBER, "ssh-config", "--host", "vm");
+        boolean whole = result.status() == 0;
+        assertThat(result.out()).contains(whole ? "User " + SimulatedSessionVm.LOGIN + "\n" : "");
+        return new SessionResult(whole, result);
     }
 
     private static SessionResult command(Lane lane) throws Exception {
-        Path ran = lane.vm.home.resolve("ran");
-        Files.deleteIfExists(ran);
+        Path marker = lane.vm.home.resolve("ran");
+        Files.deleteIfExists(marker);
         OpenSshClient.Ended ended = lane.member.run(
                 List.of("ssh"),
                 List.of("echo >> ran; cat; echo all >&2; exit 7"),
@@ -242,9 +243,9 @@ class SessionConversationTest extends PersonFixture {
             assertThat(ended.out().size()).isEqualTo(DATA.size());
             assertThat(ended.errors()).contains("all\n");
         }
-        assertThat(Files.exists(ran) ? Files.size(ran) : 0)
+        assertThat(Files.exists(marker) ? Files.size(marker) : 0)
                 .as("how often it ran")
-                .isBetween(whole ? 1L : 0L, (long) lane.vm.begun.get());
+                .isBetween(whole ? 1L : 0L, (long) lane.vm.sessionsStarted.get());
         return new SessionResult(whole, ended.proxy());
     }
 
@@ -268,7 +269,7 @@ class SessionConversationTest extends PersonFixture {
             assertThat(lane.records()).contains("export.sent");
         }
         for (String each : List.of("export.begun", "export.ended")) {
-            assertThat(Collections.frequency(lane.records(), each)).as(each).isEqualTo(lane.vm.begun.get());
+            assertThat(Collections.frequency(lane.records(), each)).as(each).isEqualTo(lane.vm.sessionsStarted.get());
         }
         return new SessionResult(whole, ended.proxy());
     }

@@ -98,13 +98,13 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
     private final Opening opening;
     private final EvidenceStatementSigner host;
     private final DriveAction drive;
-    private final UnlockServer desk;
+    private final UnlockServer unlockServer;
     private final AgentLink link;
 
     SimulatedControllerVm(
             TlsCredential host,
             String relay,
-            TrustStore beliefs,
+            TrustStore trustStore,
             ProjectHistory owners,
             Opening opening,
             DriveAction drive)
@@ -119,13 +119,13 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
         CertificateSigner signer = CertificateSigner.of(keys.signing());
         byte[] boot = BootCertificate.make(
                 assignment.name(), SubjectPublicKey.of(keys.publicKeys().signing()), signer, Instant.now(), RANDOM);
-        this.desk = new UnlockServer(
+        this.unlockServer = new UnlockServer(
                 new UnlockServer.Context(
                         new UnlockVerification.VmIdentity(
                                 assignment, keys.publicKeys().signing(), signer),
                         keys.publicKeys(),
                         TlsCredential.of(keys.signing(), List.of(boot)),
-                        CertifiedPeerVerifier.forRoles(beliefs, Set.of(CertificateRole.OPENER))),
+                        CertifiedPeerVerifier.forRoles(trustStore, Set.of(CertificateRole.OPENER))),
                 this::vouch,
                 this::open,
                 work,
@@ -136,7 +136,7 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
                 List.of(new InetSocketAddress(at[0], Integer.parseInt(at[1]))),
                 () -> host,
                 each -> each,
-                beliefs,
+                trustStore,
                 "a host");
         this.link = new AgentLink(loops, terms, this, RANDOM);
     }
@@ -207,7 +207,7 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         dials.incrementAndGet();
-        desk.onDial(attachment, dial);
+        unlockServer.onDial(attachment, dial);
     }
 
     @Override

@@ -46,10 +46,10 @@ import org.cloister.vm.system.users.ProjectMembers;
 final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, AutoCloseable {
     static final String LOGIN = "ada";
     static final int UID = 2001;
-    private static final long PATIENCE_S = 30;
+    private static final long TIMEOUT_S = 30;
 
     final List<AuditEvent> records = new CopyOnWriteArrayList<>();
-    final AtomicInteger begun = new AtomicInteger();
+    final AtomicInteger sessionsStarted = new AtomicInteger();
     final Path home;
     /** When a session begins. */
     volatile Runnable admitted = () -> {};
@@ -59,8 +59,8 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final CountDownLatch served = new CountDownLatch(1);
     private final CertificateName name;
-    private final SessionEnvironment place;
-    private final SshGateway desk;
+    private final SessionEnvironment environment;
+    private final SshGateway gateway;
     private final AgentLink link;
 
     /** @param folder that logins may pass through */
@@ -69,7 +69,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
             String relay,
             TlsCredential host,
             TlsCredential own,
-            TrustStore beliefs,
+            TrustStore trustStore,
             CertificateName name,
             String person)
             throws IOException {
@@ -84,12 +84,13 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
             Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
         ProcessRunner programs = machine(folder);
-        place = SessionEnvironment.create(programs, folder.resolve("key"), folder.resolve("sessions"), scripts, homes);
+        environment =
+                SessionEnvironment.create(programs, folder.resolve("key"), folder.resolve("sessions"), scripts, homes);
         ProjectMember member = new ProjectMember(LOGIN, UID, UID, Optional.of(person));
-        desk = new SshGateway(
-                new SshGateway.Context(() -> own, beliefs, () -> new ProjectMembers(List.of(member))),
-                place,
-                new ChildSshdLauncher(programs, scripts.resolve("session"), place.folder()),
+        gateway = new SshGateway(
+                new SshGateway.Context(() -> own, trustStore, () -> new ProjectMembers(List.of(member))),
+                environment,
+                new ChildSshdLauncher(programs, scripts.resolve("session"), environment.folder()),
                 records::add,
                 this);
         String[] at = relay.split(":", 2);
@@ -97,7 +98,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
                 List.of(new InetSocketAddress(at[0], Integer.parseInt(at[1]))),
                 () -> host,
                 each -> each,
-                beliefs,
+                trustStore,
                 "a host");
         link = new AgentLink(loops, terms, this, new SecureRandom());
     }
@@ -132,7 +133,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
     }
 
     SimulatedSessionVm boot() throws InterruptedException {
-        assertThat(served.await(PATIENCE_S, TimeUnit.SECONDS))
+        assertThat(served.await(TIMEOUT_S, TimeUnit.SECONDS))
                 .as("its name is served")
                 .isTrue();
         return this;
@@ -140,7 +141,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
 
     /** No session is there, and nothing of one. */
     void awaitIdle() throws Exception {
-        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_S);
+        long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_S);
         while ((open.get() > 0 || streams() > 1) && System.nanoTime() - endNs < 0) {
             Thread.sleep(5);
         }
@@ -148,7 +149,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
         assertThat(streams())
                 .as("streams: that of its attachment, and circuits")
                 .isEqualTo(1);
-        try (Stream<Path> left = Files.list(place.folder())) {
+        try (Stream<Path> left = Files.list(environment.folder())) {
             assertThat(left).as("folders of sessions").isEmpty();
         }
     }
@@ -162,13 +163,13 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
                         .get(Http2FrameCodec.class)
                         .connection()
                         .numActiveStreams())
-                .get(PATIENCE_S, TimeUnit.SECONDS);
+                .get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 
     @Override
     public void sessionStarted() {
         open.incrementAndGet();
-        begun.incrementAndGet();
+        sessionsStarted.incrementAndGet();
         admitted.run();
     }
 
@@ -196,7 +197,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
 
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        desk.onDial(attachment, dial);
+        gateway.onDial(attachment, dial);
     }
 
     @Override
@@ -210,7 +211,7 @@ final class SimulatedSessionVm implements AgentLinkListener, SshSessionMetrics, 
     @Override
     public void close() {
         link.close();
-        desk.close();
+        gateway.close();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

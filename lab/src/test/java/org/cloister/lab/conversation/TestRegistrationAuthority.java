@@ -39,28 +39,28 @@ final class TestRegistrationAuthority implements CertificateRenewal.Signer, Auto
     private final CertificateAuthority site;
     private final EnrolmentFileStore files;
     private final RegistrationAuthority enrolments;
-    private final CertificateRenewal desk;
+    private final CertificateRenewal renewal;
     private final AgentLink link;
     private volatile Optional<RevocationList> newest = Optional.empty();
 
-    TestRegistrationAuthority(RelayFixture cast, Path folder) throws IOException {
-        this(cast, folder, cast.relay.address());
+    TestRegistrationAuthority(RelayFixture relays, Path folder) throws IOException {
+        this(relays, folder, relays.relay.address());
     }
 
-    TestRegistrationAuthority(RelayFixture cast, Path folder, InetSocketAddress relay) throws IOException {
-        this.site = TestAgent.require(cast.site.authority, "no site");
+    TestRegistrationAuthority(RelayFixture relays, Path folder, InetSocketAddress relay) throws IOException {
+        this.site = TestAgent.require(relays.site.authority, "no site");
         this.files = new EnrolmentFileStore(folder);
         this.enrolments = new RegistrationAuthority(site, files);
-        this.desk = new CertificateRenewal(this, InstantSource.system(), journal::add);
+        this.renewal = new CertificateRenewal(this, InstantSource.system(), journal::add);
         this.link = new AgentLink(
-                cast.loops,
+                relays.loops,
                 new AgentLink.Settings(
                         List.of(relay),
                         new AuthorityLinkCredential(site, InstantSource.system()),
                         trust -> trust.only(RelayFixture.RELAY),
-                        cast.beliefs(),
+                        relays.beliefs(),
                         "a test's desk"),
-                desk.forRelay("r1"),
+                renewal.forRelay("r1"),
                 new Random(2));
     }
 
@@ -113,6 +113,6 @@ final class TestRegistrationAuthority implements CertificateRenewal.Signer, Auto
     @Override
     public void close() {
         link.close();
-        desk.close();
+        renewal.close();
     }
 }

@@ -63,7 +63,7 @@ import org.cloister.vm.controller.tickets.WorkerSlots;
  */
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 final class TicketConversation implements WorkerSlots, TicketRecorder, AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     final LoopbackRelay relay;
     final RecordCuttingProxy wire;
@@ -97,7 +97,7 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
                 new ClaimResponseVerifier(
                         hostKey.verificationKey(), ofHost, EpochStore.open(folder.resolve("epochs")), used -> false),
                 (head, from) -> {},
-                PATIENCE);
+                TIMEOUT);
         VmForwarder forwarding = new VmForwarder(relay.host(), new Attaching(claims::attached));
         hostLink = new AgentLink(
                 loops,

@@ -23,13 +23,13 @@ class TicketConversationTest {
     private Path folder;
 
     private TicketConversation ends;
-    private TicketScenarios lives;
+    private TicketScenarios scenarios;
 
     @BeforeEach
     void setUp() throws Exception {
         ends = new TicketConversation(folder);
-        lives = new TicketScenarios(ends);
-        lives.await(ends::isWhole);
+        scenarios = new TicketScenarios(ends);
+        scenarios.await(ends::isWhole);
     }
 
     @AfterEach
@@ -39,19 +39,19 @@ class TicketConversationTest {
 
     @Test
     void a_ticket_lives_from_order_to_end_with_all_three_as_they_are() throws Exception {
-        lives.live("a sound wire");
+        scenarios.live("a sound wire");
     }
 
     @Test
     @Tag("scenario")
     @Tag("boundary")
     void wherever_the_link_is_cut_each_thing_happens_once() throws Exception {
-        TicketScenario whole = lives::live;
-        TicketScenario withdrawn = lives::withdrawn;
-        for (TicketScenario life : List.of(whole, withdrawn)) {
-            lives.await(ends::isWhole);
+        TicketScenario whole = scenarios::live;
+        TicketScenario withdrawn = scenarios::withdrawn;
+        for (TicketScenario scenario : List.of(whole, withdrawn)) {
+            scenarios.await(ends::isWhole);
             ends.wire.count();
-            life.live("a sound wire");
+            scenario.live("a sound wire");
             int fromAgent = ends.wire.records(RecordCuttingProxy.From.AGENT);
             int fromRelay = ends.wire.records(RecordCuttingProxy.From.RELAY);
             assertThat(fromAgent).as("an order and what ends it").isGreaterThanOrEqualTo(2);
@@ -59,9 +59,9 @@ class TicketConversationTest {
             for (RecordCuttingProxy.From from : RecordCuttingProxy.From.values()) {
                 int records = from == RecordCuttingProxy.From.AGENT ? fromAgent : fromRelay;
                 for (int record = 0; record < records; record++) {
-                    lives.await(ends::isWhole);
+                    scenarios.await(ends::isWhole);
                     ends.wire.arm(from, record);
-                    life.live("record " + record + " of " + records + " of " + from);
+                    scenario.live("record " + record + " of " + records + " of " + from);
                     cuts += ends.wire.hasCut() ? 1 : 0;
                 }
             }

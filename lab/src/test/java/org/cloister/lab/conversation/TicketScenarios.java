@@ -31,7 +31,7 @@ record TicketScenarios(TicketConversation ends) {
         }
     }
 
-    private <T extends WorkerEvent> List<T> heard(String ticket, Class<T> kind) {
+    private <T extends WorkerEvent> List<T> events(String ticket, Class<T> kind) {
         return ends.events.stream()
                 .filter(each -> each.ticket().equals(ticket))
                 .filter(kind::isInstance)
@@ -44,7 +44,7 @@ record TicketScenarios(TicketConversation ends) {
         String ticket = Ticket.newId(new SecureRandom());
         ends.waiting = List.of(ticket);
         ends.workers.submitTicket(ticket, REQUEST);
-        await(() -> !heard(ticket, WorkerEvent.Allocated.class).isEmpty());
+        await(() -> !events(ticket, WorkerEvent.Allocated.class).isEmpty());
         long job = ends.relay.jobs(ticket).get(0).id();
         VerifiedClaim assigned = ends.claims.claim(ticket, job);
         assertThat(assigned.slot().key()).as(as).isEqualTo(ends.hostKey.verificationKey());
@@ -53,12 +53,12 @@ record TicketScenarios(TicketConversation ends) {
         ends.claims.report(ticket, 0, part).get(60, TimeUnit.SECONDS);
         await(() -> ends.parts.containsKey(ticket));
         ends.relay.slurm().endJob(job, GlobalJobState.COMPLETED);
-        await(() -> !heard(ticket, WorkerEvent.Ended.class).isEmpty());
+        await(() -> !events(ticket, WorkerEvent.Ended.class).isEmpty());
 
         assertThat(ends.relay.jobs(ticket)).as("%s: jobs", as).hasSize(1);
-        assertThat(heard(ticket, WorkerEvent.Refused.class)).as(as).isEmpty();
-        assertThat(heard(ticket, WorkerEvent.Ended.class)).as("%s: ends", as).hasSize(1);
-        assertThat(heard(ticket, WorkerEvent.Passed.class)).as("%s: nodes", as).hasSize(1);
+        assertThat(events(ticket, WorkerEvent.Refused.class)).as(as).isEmpty();
+        assertThat(events(ticket, WorkerEvent.Ended.class)).as("%s: ends", as).hasSize(1);
+        assertThat(events(ticket, WorkerEvent.Passed.class)).as("%s: nodes", as).hasSize(1);
         assertThat(ends.parts.get(ticket))
                 .as("%s: parts", as)
                 .allSatisfy(each -> assertThat(each.statement().toByteArray()).isEqualTo(part));
@@ -75,14 +75,14 @@ record TicketScenarios(TicketConversation ends) {
     void withdrawn(String as) throws Exception {
         String ticket = Ticket.newId(new SecureRandom());
         ends.workers.submitTicket(ticket, REQUEST);
-        await(() -> !heard(ticket, WorkerEvent.Allocated.class).isEmpty());
+        await(() -> !events(ticket, WorkerEvent.Allocated.class).isEmpty());
         ends.workers.withdrawTicket(ticket);
-        await(() -> !heard(ticket, WorkerEvent.Ended.class).isEmpty());
+        await(() -> !events(ticket, WorkerEvent.Ended.class).isEmpty());
         assertThat(ends.relay.jobs(ticket))
                 .as("%s: jobs", as)
                 .singleElement()
                 .satisfies(job -> assertThat(job.state()).isEqualTo(GlobalJobState.CANCELLED));
-        assertThat(heard(ticket, WorkerEvent.Ended.class)).as("%s: ends", as).hasSize(1);
+        assertThat(events(ticket, WorkerEvent.Ended.class)).as("%s: ends", as).hasSize(1);
         assertThat(Collections.frequency(ends.relay.audited(ticket), "ticket.ended"))
                 .as(as)
                 .isEqualTo(1);

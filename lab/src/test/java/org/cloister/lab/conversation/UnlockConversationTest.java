@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class UnlockConversationTest extends OpenerFixture {
     /** What a sound opening needed: the records of each message, counted as the path counts them. */
-    private record RecordCounts(int question, int shown, int unlock, int toTarget, int toOpener) {}
+    private record RecordCounts(int question, int evidenceRecords, int unlock, int toTarget, int toOpener) {}
 
     /** One opening, and what both ends say of it. */
     private final class UnlockRun implements SimulatedControllerVm.DriveAction, AutoCloseable {
@@ -49,7 +49,7 @@ class UnlockConversationTest extends OpenerFixture {
         private SimulatedControllerVm vm;
         private volatile FaultyPath last;
         private volatile int question;
-        private volatile int shown;
+        private volatile int evidenceRecords;
         private volatile int unlock;
 
         UnlockRun(List<PathFault> faults) throws Exception {
@@ -68,7 +68,7 @@ class UnlockConversationTest extends OpenerFixture {
         public void asked() {
             questions.incrementAndGet();
             question = last.records(Direction.TO_TARGET) - 1;
-            shown = last.records(Direction.TO_OPENER);
+            evidenceRecords = last.records(Direction.TO_OPENER);
         }
 
         @Override
@@ -98,12 +98,16 @@ class UnlockConversationTest extends OpenerFixture {
 
         RecordCounts course() {
             return new RecordCounts(
-                    question, shown, unlock, last.records(Direction.TO_TARGET), last.records(Direction.TO_OPENER));
+                    question,
+                    evidenceRecords,
+                    unlock,
+                    last.records(Direction.TO_TARGET),
+                    last.records(Direction.TO_OPENER));
         }
 
-        void requireOpen(Cli.Result said) {
-            assertThat(said.err()).as("%s", faults).isEmpty();
-            assertThat(said.out()).contains("\"vm\" : \"open\"", "\"found\" : \"made\"");
+        void requireOpen(Cli.Result result) {
+            assertThat(result.err()).as("%s", faults).isEmpty();
+            assertThat(result.out()).contains("\"vm\" : \"open\"", "\"found\" : \"made\"");
             assertThat(vm.opened).as("how often it was opened").hasValue(1);
             assertThat(vm.statements).as("of one host, which vouches once").hasSize(1);
             assertThat(vm.ends).as("why it ends").isEmpty();
@@ -134,20 +138,20 @@ class UnlockConversationTest extends OpenerFixture {
     @Tag("scenario")
     @Tag("boundary")
     void each_circuit_that_ends_before_the_keys_is_followed_by_another_and_the_vm_is_opened_once() throws Exception {
-        RecordCounts course = sound();
+        RecordCounts counts = sound();
         restart();
         List<PathFault> all = new ArrayList<>();
-        for (int record = 0; record < course.question(); record++) {
+        for (int record = 0; record < counts.question(); record++) {
             all.add(fault(Direction.TO_TARGET, record, Kind.CUT_AFTER));
         }
-        for (int record = 0; record < course.shown(); record++) {
+        for (int record = 0; record < counts.evidenceRecords(); record++) {
             all.add(fault(Direction.TO_OPENER, record, Kind.CUT_AFTER));
         }
         for (Kind lost : List.of(Kind.CUT_BEFORE, Kind.STALL)) {
-            all.add(fault(Direction.TO_TARGET, course.question(), lost));
-            all.add(fault(Direction.TO_OPENER, course.shown(), lost));
+            all.add(fault(Direction.TO_TARGET, counts.question(), lost));
+            all.add(fault(Direction.TO_OPENER, counts.evidenceRecords(), lost));
         }
-        all.add(fault(Direction.TO_TARGET, course.question(), Kind.CUT_AFTER));
+        all.add(fault(Direction.TO_TARGET, counts.question(), Kind.CUT_AFTER));
         try (UnlockRun stage = new UnlockRun(all)) {
             stage.requireOpen(stage.result());
             assertThat(stage.paths).hasSize(all.size() + 1);
@@ -159,20 +163,20 @@ class UnlockConversationTest extends OpenerFixture {
     @Tag("scenario")
     @Tag("boundary")
     void whatever_is_lost_after_the_keys_both_ends_know_whether_the_drive_is_open() throws Exception {
-        RecordCounts course = sound();
+        RecordCounts counts = sound();
         for (Kind lost : List.of(Kind.CUT_BEFORE, Kind.STALL)) {
             restart();
-            try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, course.unlock(), lost)))) {
-                Cli.Result said = stage.result();
-                assertThat(said.status()).as("%s", lost).isEqualTo(2);
-                assertThat(said.err()).contains("it boots still, and what it was given is lost with its circuit");
+            try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, counts.unlock(), lost)))) {
+                Cli.Result result = stage.result();
+                assertThat(result.status()).as("%s", lost).isEqualTo(2);
+                assertThat(result.err()).contains("it boots still, and what it was given is lost with its circuit");
                 assertThat(stage.vm.opened)
                         .as("what was lost is not given again")
                         .hasValue(0);
             }
         }
-        List<PathFault> each = new ArrayList<>(List.of(fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER)));
-        for (int record = course.shown() + 1; record < course.toOpener(); record++) {
+        List<PathFault> each = new ArrayList<>(List.of(fault(Direction.TO_TARGET, counts.unlock(), Kind.CUT_AFTER)));
+        for (int record = counts.evidenceRecords() + 1; record < counts.toOpener(); record++) {
             each.add(fault(Direction.TO_OPENER, record, Kind.CUT_BEFORE));
             each.add(fault(Direction.TO_OPENER, record, Kind.CUT_AFTER));
         }
@@ -189,8 +193,8 @@ class UnlockConversationTest extends OpenerFixture {
     @Tag("boundary")
     void each_later_circuit_that_ends_is_followed_by_another_until_the_opener_has_heard_of_the_drive()
             throws Exception {
-        RecordCounts course = sound();
-        PathFault first = fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER);
+        RecordCounts counts = sound();
+        PathFault first = fault(Direction.TO_TARGET, counts.unlock(), Kind.CUT_AFTER);
         restart();
         RecordCounts later;
         try (UnlockRun stage = new UnlockRun(List.of(first))) {
@@ -212,11 +216,11 @@ class UnlockConversationTest extends OpenerFixture {
 
     @Test
     void a_circuit_that_breaks_while_the_drive_is_still_checked_ends_nobody() throws Exception {
-        RecordCounts course = sound();
+        RecordCounts counts = sound();
         restart();
         List<PathFault> faults = List.of(
-                fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER),
-                fault(Direction.TO_OPENER, course.shown() - 1, Kind.CUT_AFTER));
+                fault(Direction.TO_TARGET, counts.unlock(), Kind.CUT_AFTER),
+                fault(Direction.TO_OPENER, counts.evidenceRecords() - 1, Kind.CUT_AFTER));
         try (UnlockRun stage = new UnlockRun(faults)) {
             stage.slow = 3;
             stage.requireOpen(stage.result());
@@ -225,13 +229,13 @@ class UnlockConversationTest extends OpenerFixture {
 
     @Test
     void a_drive_that_does_not_open_is_told_of_on_a_later_circuit_too() throws Exception {
-        RecordCounts course = sound();
+        RecordCounts counts = sound();
         restart();
-        try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, course.unlock(), Kind.CUT_AFTER)))) {
+        try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, counts.unlock(), Kind.CUT_AFTER)))) {
             stage.fault = Optional.of(new UnlockRefused(BootPhase.DRIVE, "drive-epoch", new IOException("a test")));
-            Cli.Result said = stage.result();
-            assertThat(said.err()).contains("it gave up in phase drive: drive-epoch");
-            assertThat(said.status()).isEqualTo(2);
+            Cli.Result result = stage.result();
+            assertThat(result.err()).contains("it gave up in phase drive: drive-epoch");
+            assertThat(result.status()).isEqualTo(2);
             assertThat(stage.vm.ends).hasSize(1);
         }
     }

@@ -34,9 +34,9 @@ class HostCapacityTest {
         assertThat(free().allocate(whole, 3)).contains(List.of(new SlotPlacement(0, 3, 2, 1000, 100, false)));
         HostCapacity touched = new HostCapacity(TWO, List.of(new SlotPlacement(0, 0, 1, 1, 0, true)));
         assertThat(touched.allocate(whole, 3)).contains(List.of(new SlotPlacement(1, 3, 4, 3000, 100, false)));
-        HostCapacity given = new HostCapacity(
+        HostCapacity capacity = new HostCapacity(
                 TWO, List.of(new SlotPlacement(0, 0, 2, 1000, 100, true), new SlotPlacement(1, 1, 4, 3000, 100, true)));
-        assertThat(given.allocate(need(1, 1, 1), 0)).isEmpty();
+        assertThat(capacity.allocate(need(1, 1, 1), 0)).isEmpty();
     }
 
     private static HostCapacity free() {

@@ -86,7 +86,7 @@ class AccountingOutageTest {
     /** Once, with all phases: the last one is known when the nodes have gone. */
     private void awaitAccounted(ControllerProcess controller, long job, String end) throws IOException {
         local.head().await("job " + job + " in sacct", controller.log(), LIMIT, () -> {
-            List<String> said = alice.succeed(
+            List<String> lines = alice.succeed(
                             "sacct",
                             "-X",
                             "-n",
@@ -98,10 +98,10 @@ class AccountingOutageTest {
                             "State,ExitCode,AdminComment")
                     .lines()
                     .toList();
-            return said.size() == 1
-                    && said.get(0).startsWith(end + "|")
-                    && said.get(0).contains(" attempt=1 ")
-                    && said.get(0).contains(" teardown=");
+            return lines.size() == 1
+                    && lines.get(0).startsWith(end + "|")
+                    && lines.get(0).contains(" attempt=1 ")
+                    && lines.get(0).contains(" teardown=");
         });
     }
 }

@@ -16,9 +16,9 @@ import org.cloister.lab.localslurm.LabCluster;
  * @param state its first word, such as {@code CANCELLED} of {@code CANCELLED by 2001}
  * @param exit code and signal, such as {@code 3:0}
  * @param submittedMs since the epoch, in whole seconds; of a job that was requeued, when that was
- * @param begun whether accounting was told when
+ * @param hasStarted whether accounting was told when
  */
-record AccountingRecord(String job, String name, String state, String exit, long submittedMs, boolean begun) {
+record AccountingRecord(String job, String name, String state, String exit, long submittedMs, boolean hasStarted) {
     private static final Pattern BAR = Pattern.compile("\\|");
     private static final int FIELDS = 6;
     private static final Set<String> NEVER = Set.of("None", "Unknown", "");
@@ -33,7 +33,7 @@ record AccountingRecord(String job, String name, String state, String exit, long
      */
     static Optional<AccountingRecord> untold(Collection<AccountingRecord> records, long array) {
         return records.stream()
-                .filter(record -> record.job.startsWith(array + "_[") && record.isOver() && !record.begun)
+                .filter(record -> record.job.startsWith(array + "_[") && record.isOver() && !record.hasStarted)
                 .findFirst();
     }
 

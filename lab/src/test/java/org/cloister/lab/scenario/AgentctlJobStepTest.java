@@ -39,7 +39,7 @@ class AgentctlJobStepTest {
     private static Path socket;
 
     private FakeHostOperations work;
-    private ControlServer desk;
+    private ControlServer server;
 
     @BeforeAll
     static void setUp() throws IOException {
@@ -65,7 +65,7 @@ class AgentctlJobStepTest {
     @BeforeEach
     void open() throws IOException {
         work = new FakeHostOperations();
-        desk = desk();
+        server = desk();
     }
 
     @AfterEach
@@ -76,7 +76,7 @@ class AgentctlJobStepTest {
                 LIMIT,
                 "read slurmctld's log",
                 () -> slurm.machine().command("squeue", "-h").succeed().isBlank());
-        desk.close();
+        server.close();
     }
 
     private ControlServer desk() throws IOException {
@@ -111,7 +111,7 @@ class AgentctlJobStepTest {
                         .matches("(?s).*JobState=" + state + " .*ExitCode=" + exit + "\\s.*"));
     }
 
-    private static List<String> said() throws IOException {
+    private static List<String> output() throws IOException {
         return Files.readAllLines(folder.resolve("said"));
     }
 
@@ -124,7 +124,7 @@ class AgentctlJobStepTest {
         report(caller.pid());
         work.powerOff(TICKET);
         awaitEnd(job, "COMPLETED", "0:0");
-        assertThat(said()).last().isEqualTo("end      done: the guest powered off");
+        assertThat(output()).last().isEqualTo("end      done: the guest powered off");
     }
 
     /** What waits for a VM counts in the step's memory, as the VM does. */
@@ -140,7 +140,7 @@ class AgentctlJobStepTest {
         work.awaitCallers(1);
         work.stop(TICKET);
         awaitEnd(job, "FAILED", "3:0");
-        assertThat(said()).anyMatch(line -> line.startsWith("agentctl: error: ticket " + TICKET + " (gone): the VM"));
+        assertThat(output()).anyMatch(line -> line.startsWith("agentctl: error: ticket " + TICKET + " (gone): the VM"));
     }
 
     @Test
@@ -153,7 +153,7 @@ class AgentctlJobStepTest {
                 "agentctl's last words",
                 LIMIT,
                 "read " + folder.resolve("said"),
-                () -> said().contains("end      stopped: the VM was stopped"));
+                () -> output().contains("end      stopped: the VM was stopped"));
     }
 
     @Test
@@ -168,8 +168,8 @@ class AgentctlJobStepTest {
     void the_step_and_its_vm_outlast_a_daemon_that_is_started_anew() throws Exception {
         long job = submit();
         work.awaitCallers(1);
-        desk.close();
-        desk = desk();
+        server.close();
+        server = desk();
         List<JobStepCaller> callers = work.awaitCallers(2);
         assertThat(callers.get(1)).isEqualTo(callers.get(0));
         work.powerOff(TICKET);

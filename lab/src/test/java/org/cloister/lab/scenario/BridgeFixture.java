@@ -23,7 +23,7 @@ final class BridgeFixture implements AutoCloseable {
     /** What is sent here comes to host 1 as if host 2 had sent it. */
     static final String WIRE = "wire";
 
-    private static final long PATIENCE_MILLIS = 1500;
+    private static final long TIMEOUT_MILLIS = 1500;
     private static final long AFTERWARDS_MILLIS = 100;
     private static final int BURST = 24;
 
@@ -103,13 +103,13 @@ final class BridgeFixture implements AutoCloseable {
         BridgeMachines to = first(each -> as.mayReach(each) && (!from.equals(WIRE) || each.host() == 1));
         byte[] frame = IsolationProbe.UDP.frame(as, to);
         byte[] whole = from.equals(WIRE) ? NumberedFrames.tagged(frame, 0x8100, as.vlan()) : frame;
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
-        Sent pace = fire(from, whole, "pace", Set.of(to.name()));
-        for (int waited = 1; isMissing(pace) && System.nanoTime() < deadline; waited++) {
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
+        Sent paced = fire(from, whole, "pace", Set.of(to.name()));
+        for (int waited = 1; isMissing(paced) && System.nanoTime() < deadline; waited++) {
             sleep(1);
             receive();
-            if (waited % 50 == 0 && isMissing(pace)) {
-                pace = fire(from, whole, "pace", Set.of(to.name()));
+            if (waited % 50 == 0 && isMissing(paced)) {
+                paced = fire(from, whole, "pace", Set.of(to.name()));
             }
         }
     }
@@ -120,7 +120,7 @@ final class BridgeFixture implements AutoCloseable {
 
     /** Waits until all that is expected has come, or cannot be expected any more. */
     void settle(List<Sent> all) {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
         while (System.nanoTime() < deadline && all.stream().anyMatch(this::isMissing)) {
             receive();
             sleep(5);

@@ -50,8 +50,8 @@ record BridgeMachines(String name, int host, int vlan, String job, Endpoint endp
     }
 
     boolean mayReach(BridgeMachines other) {
-        boolean together = job.equals(other.job) || job.equals("c") || other.job.equals("c");
-        return !name.equals(other.name) && vlan == other.vlan && together;
+        boolean sameProject = job.equals(other.job) || job.equals("c") || other.job.equals("c");
+        return !name.equals(other.name) && vlan == other.vlan && sameProject;
     }
 
     static List<PortPlan> plans(int host) {

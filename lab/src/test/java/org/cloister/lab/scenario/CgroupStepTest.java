@@ -140,8 +140,8 @@ class CgroupStepTest {
         assertThat(jobs("daemon", slurm.node()).isTicketJob(job, TICKET)).isFalse();
         slurm.machine().signal("slurmctld", "STOP");
         try {
-            GlobalJobQuery asked = jobs("root", slurm.node());
-            assertThatThrownBy(() -> asked.isTicketJob(job, TICKET)).isInstanceOf(SlurmUnavailableException.class);
+            GlobalJobQuery query = jobs("root", slurm.node());
+            assertThatThrownBy(() -> query.isTicketJob(job, TICKET)).isInstanceOf(SlurmUnavailableException.class);
         } finally {
             slurm.machine().signal("slurmctld", "CONT");
         }

@@ -96,7 +96,7 @@ class ChaosTest {
     }
 
     @BeforeEach
-    void lay_script() throws IOException {
+    void write_script() throws IOException {
         alice.succeed("bash", "-c", "rm -rf chaos && mkdir chaos");
         Files.copy(SCRIPT, folder.resolve("job.sh"));
     }
@@ -104,7 +104,7 @@ class ChaosTest {
     @AfterEach
     void tearDown() throws IOException {
         beside.shutdownNow();
-        for (String[] job : left()) {
+        for (String[] job : remainingJobs()) {
             local.root().run("scancel", job[0]);
         }
     }
@@ -116,17 +116,17 @@ class ChaosTest {
         try (ControllerProcess controller = stage.startController(QUOTA)) {
             JobTraces traces = new JobTraces(stage, controller);
             submit();
-            DaemonKillStorm storm = new DaemonKillStorm(local, controller, random);
+            DaemonKillStorm kills = new DaemonKillStorm(local, controller, random);
             long seed = random.nextLong();
             Future<Map<ChaosJob, DaemonKillStorm.Span>> cancels = beside.submit(() -> cancel(new Random(seed)));
-            storm.blow(jobs.size() / JOBS_A_KILL, () -> left().isEmpty());
-            System.out.println("chaos: " + storm + " within "
+            kills.blow(jobs.size() / JOBS_A_KILL, () -> remainingJobs().isEmpty());
+            System.out.println("chaos: " + kills + " within "
                     + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
             Map<ChaosJob, DaemonKillStorm.Span> cancelled = cancels.get();
-            cancelAgain(storm, cancelled);
-            awaitEnds(traces, storm, cancelled);
+            cancelAgain(kills, cancelled);
+            awaitEnds(traces, kills, cancelled);
             traces.awaitNone(LIMIT);
-            check(storm, cancelled);
+            check(kills, cancelled);
             System.out.println("chaos: " + jobs.size() + " jobs in "
                     + Duration.ofNanos(System.nanoTime() - from).toSeconds() + " s");
         }
@@ -164,7 +164,7 @@ class ChaosTest {
         return answered;
     }
 
-    private void cancelAgain(DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> answered) throws IOException {
+    private void cancelAgain(DaemonKillStorm kills, Map<ChaosJob, DaemonKillStorm.Span> answered) throws IOException {
         for (Map.Entry<ChaosJob, DaemonKillStorm.Span> each : answered.entrySet()) {
             String number = Long.toString(number(each.getKey()));
             if (!alice.succeed(
@@ -175,10 +175,10 @@ class ChaosTest {
                             "-n",
                             name + "-" + each.getKey().number())
                     .isBlank()) {
-                assertThat(storm.mayHaveForgotten(each.getValue()))
+                assertThat(kills.mayHaveForgotten(each.getValue()))
                         .as(
                                 "scancel %s was forgotten: said at %s, %s%n%s",
-                                number, each.getValue(), storm, story(number))
+                                number, each.getValue(), kills, story(number))
                         .isTrue();
                 System.out.println("chaos: slurmctld forgot scancel " + number);
                 alice.succeed("scancel", number);
@@ -190,17 +190,17 @@ class ChaosTest {
      * What is requeued would wait for two minutes when agent-vm has seen to it. A job whose end is forgotten would run until its
      * time limit, on a plain cluster, too, if no administrator had the nodes say again what runs there.
      */
-    private void awaitEnds(JobTraces traces, DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> cancelled)
+    private void awaitEnds(JobTraces traces, DaemonKillStorm kills, Map<ChaosJob, DaemonKillStorm.Span> cancelled)
             throws IOException {
         Poll.until("the end of all jobs", LIMIT, "read " + traces.log(), PAUSE, () -> {
-            List<String[]> left = left();
+            List<String[]> left = remainingJobs();
             for (String[] job : left) {
                 if (job[REASON].equals("BeginTime") && job[FEATURES].equals(LocalSlurm.UNPLACED)) {
                     local.root().run("scontrol", "update", "jobid=" + job[0], "starttime=now");
                 }
             }
             Set<String> ended = marks().stream()
-                    .filter(mark -> mark.what().equals("end") && storm.mayHaveForgotten(mark.heard()))
+                    .filter(mark -> mark.what().equals("end") && kills.mayHaveForgotten(mark.span()))
                     .map(Mark::key)
                     .collect(Collectors.toSet());
             if (left.stream().anyMatch(job -> job[STATE].equals("RUNNING") && ended.contains(key(job)))) {
@@ -208,36 +208,36 @@ class ChaosTest {
             }
             return left.isEmpty();
         });
-        Map<String, Long> ends = ends(cancelled);
+        Map<String, Long> ends = endTimes(cancelled);
         traces.await(
                 "ends in accounting",
                 LIMIT,
-                () -> remembered(storm).values().stream()
+                () -> remembered(kills).values().stream()
                         .allMatch(record -> record.isOver()
-                                || storm.struckSlurmctldAfter(ends.getOrDefault(record.job(), Long.MAX_VALUE))));
+                                || kills.struckSlurmctldAfter(ends.getOrDefault(record.job(), Long.MAX_VALUE))));
     }
 
     /**
      * When each job and task that squeue names so had its end. What slurmctld has yet to tell slurmdbd of it is lost when both are
      * killed, and accounting has a runaway job; on a plain cluster, too.
      */
-    private Map<String, Long> ends(Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
-        Map<String, Long> said = marks().stream()
+    private Map<String, Long> endTimes(Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
+        Map<String, Long> times = marks().stream()
                 .filter(mark -> mark.what().equals("end"))
                 .collect(Collectors.toMap(Mark::key, Mark::ms, Math::max));
         Map<String, Long> ends = new LinkedHashMap<>();
         for (ChaosJob job : jobs) {
-            for (ChaosJob.ExpectedEnd ending : job.endings()) {
+            for (ChaosJob.ExpectedEnd expected : job.endings()) {
                 Optional<Long> end = Optional.ofNullable(cancelled.get(job)).map(DaemonKillStorm.Span::fromMs);
-                end.or(() -> Optional.ofNullable(said.get(ending.key())))
-                        .ifPresent(ms -> ends.put(number(job) + ending.task(), ms));
+                end.or(() -> Optional.ofNullable(times.get(expected.key())))
+                        .ifPresent(ms -> ends.put(number(job) + expected.task(), ms));
             }
         }
         return ends;
     }
 
     /** Of each job that has not ended: how squeue names it, its state, reason, features and name. */
-    private List<String[]> left() throws IOException {
+    private List<String[]> remainingJobs() throws IOException {
         return local.root()
                 .succeed("squeue", "-h", "-r", "-o", "%i|%T|%r|%f|%j")
                 .lines()
@@ -267,7 +267,7 @@ class ChaosTest {
 
     private record Mark(String key, String what, long ms) {
         /** A script's first line comes some time after slurmctld's word that it starts, and slurmctld hears of its end some time later. */
-        DaemonKillStorm.Span heard() {
+        DaemonKillStorm.Span span() {
             return what.equals("begin")
                     ? new DaemonKillStorm.Span(ms - LAUNCH_MS, ms)
                     : new DaemonKillStorm.Span(ms, ms + END_MS);
@@ -286,26 +286,26 @@ class ChaosTest {
                 .toList();
     }
 
-    private void check(DaemonKillStorm storm, Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
+    private void check(DaemonKillStorm kills, Map<ChaosJob, DaemonKillStorm.Span> cancelled) throws IOException {
         Map<String, List<Mark>> marks = marks().stream().collect(Collectors.groupingBy(Mark::key));
-        Map<String, AccountingRecord> records = records(storm, marks);
+        Map<String, AccountingRecord> records = records(kills, marks);
         SoftAssertions all = new SoftAssertions();
         List<String> again = new ArrayList<>();
         for (ChaosJob job : jobs) {
-            for (ChaosJob.ExpectedEnd ending : job.endings()) {
-                String number = number(job) + ending.task();
-                String what = job.kind() + " " + ending.key() + ", job " + number;
-                all.assertThat(output(ending.key())).as(what).containsExactlyElementsOf(ending.output());
-                List<Mark> runs = marks.getOrDefault(ending.key(), List.of());
-                boolean ranAgain = runs.stream()
+            for (ChaosJob.ExpectedEnd expected : job.endings()) {
+                String number = number(job) + expected.task();
+                String what = job.kind() + " " + expected.key() + ", job " + number;
+                all.assertThat(output(expected.key())).as(what).containsExactlyElementsOf(expected.output());
+                List<Mark> runs = marks.getOrDefault(expected.key(), List.of());
+                boolean isRequeued = runs.stream()
                                 .filter(each -> each.what().equals("begin"))
                                 .count()
                         > job.runs();
-                if (ranAgain) {
+                if (isRequeued) {
                     again.add(number);
-                    all.assertThat(runs).as(what + " ran again").anyMatch(each -> storm.mayHaveForgotten(each.heard()));
+                    all.assertThat(runs).as(what + " ran again").anyMatch(each -> kills.mayHaveForgotten(each.span()));
                 }
-                String end = tearDown(storm, ending, Optional.ofNullable(cancelled.get(job)));
+                String end = tearDown(kills, expected, Optional.ofNullable(cancelled.get(job)));
                 AccountingRecord record = records.get(number);
                 all.assertThat(record).as(what).isNotNull();
                 if (record != null && !record.isOver()) {
@@ -324,21 +324,21 @@ class ChaosTest {
 
     /** @param cancelled when it was, if it was */
     private static String tearDown(
-            DaemonKillStorm storm, ChaosJob.ExpectedEnd ending, Optional<DaemonKillStorm.Span> cancelled) {
+            DaemonKillStorm kills, ChaosJob.ExpectedEnd expected, Optional<DaemonKillStorm.Span> cancelled) {
         return cancelled
-                .map(at -> storm.mayHaveForgotten(at) ? FORGOTTEN_CANCEL : CANCEL)
-                .orElse(ending.state() + " " + ending.exit());
+                .map(at -> kills.mayHaveForgotten(at) ? FORGOTTEN_CANCEL : CANCEL)
+                .orElse(expected.state() + " " + expected.exit());
     }
 
     /** Of each job the last; an array's task whose start accounting was not told is the one that has no record of its own. */
-    private Map<String, AccountingRecord> records(DaemonKillStorm storm, Map<String, List<Mark>> marks)
+    private Map<String, AccountingRecord> records(DaemonKillStorm kills, Map<String, List<Mark>> marks)
             throws IOException {
-        Map<String, AccountingRecord> records = remembered(storm);
+        Map<String, AccountingRecord> records = remembered(kills);
         for (ChaosJob job : jobs) {
             List<ChaosJob.ExpectedEnd> missing = job.endings().stream()
-                    .filter(ending -> !records.containsKey(number(job) + ending.task()))
+                    .filter(expected -> !records.containsKey(number(job) + expected.task()))
                     .toList();
-            if (missing.size() == 1 && storm.struckSlurmctldAfter(begin(marks, missing.get(0)))) {
+            if (missing.size() == 1 && kills.struckSlurmctldAfter(startMs(marks, missing.get(0)))) {
                 AccountingRecord.untold(records.values(), number(job)).ifPresent(record -> {
                     System.out.println("chaos: accounting was not told the start of " + record);
                     records.put(number(job) + missing.get(0).task(), record);
@@ -349,20 +349,20 @@ class ChaosTest {
     }
 
     /** Without those of a requeue that slurmctld told accounting of and then forgot: they never end. */
-    private Map<String, AccountingRecord> remembered(DaemonKillStorm storm) throws IOException {
+    private Map<String, AccountingRecord> remembered(DaemonKillStorm kills) throws IOException {
         return AccountingRecord.all(local, name).stream()
-                .filter(record -> record.begun()
+                .filter(record -> record.hasStarted()
                         || record.isOver()
-                        || !storm.mayHaveForgotten(
+                        || !kills.mayHaveForgotten(
                                 new DaemonKillStorm.Span(record.submittedMs(), record.submittedMs() + 1000)))
                 .collect(Collectors.toMap(
                         AccountingRecord::job, record -> record, (first, last) -> last, LinkedHashMap::new));
     }
 
-    private static long begin(Map<String, List<Mark>> marks, ChaosJob.ExpectedEnd ending) {
-        return marks.getOrDefault(ending.key(), List.of()).stream()
+    private static long startMs(Map<String, List<Mark>> marks, ChaosJob.ExpectedEnd expected) {
+        return marks.getOrDefault(expected.key(), List.of()).stream()
                 .filter(mark -> mark.what().equals("begin"))
-                .mapToLong(mark -> mark.heard().fromMs())
+                .mapToLong(mark -> mark.span().fromMs())
                 .min()
                 .orElse(Long.MAX_VALUE);
     }

@@ -273,14 +273,14 @@ class CharonTunnelTest {
         assertThat(agentctl(2, "explain", "cloister-c").out()).contains("the guard is not in place");
     }
 
-    private LabCommand.Output agentctl(int end, String... words) throws IOException {
+    private LabCommand.Output agentctl(int end, String... arguments) throws IOException {
         List<String> argv = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-cp",
                 System.getProperty("java.class.path"),
                 "org.cloister.ctl.Agentctl",
                 "tunnel"));
-        argv.addAll(List.of(words));
+        argv.addAll(List.of(arguments));
         argv.addAll(List.of("--socket", pair.side(end).socket().toString()));
         assertThat(Files.exists(pair.side(end).socket())).isTrue();
         return pair.side(end).command(argv.toArray(String[]::new)).run();

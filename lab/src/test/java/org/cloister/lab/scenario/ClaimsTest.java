@@ -78,16 +78,17 @@ class ClaimsTest {
         stage.lab.slurm().awaitIdle();
     }
 
-    private static TicketClaims claims(Duration patience) throws IOException {
-        return claims(patience, epochs);
+    private static TicketClaims claims(Duration timeout) throws IOException {
+        return claims(timeout, epochs);
     }
 
     /** Of a host that knows its site and no project. */
-    private static TicketClaims claims(Duration patience, EpochStore book) throws IOException {
-        TrustStore beliefs = stage.site.beliefs();
-        beliefs.replaceAnchors(beliefs.anchors().withoutProject(project()));
-        ClaimResponseVerifier reader = new ClaimResponseVerifier(key.verificationKey(), beliefs, book, USED::contains);
-        return new TicketClaims(reader, (head, relay) -> HEADS.incrementAndGet(), patience);
+    private static TicketClaims claims(Duration timeout, EpochStore epochs) throws IOException {
+        TrustStore trustStore = stage.site.beliefs();
+        trustStore.replaceAnchors(trustStore.anchors().withoutProject(project()));
+        ClaimResponseVerifier reader =
+                new ClaimResponseVerifier(key.verificationKey(), trustStore, epochs, USED::contains);
+        return new TicketClaims(reader, (head, relay) -> HEADS.incrementAndGet(), timeout);
     }
 
     private static String project() {
@@ -194,7 +195,7 @@ class ClaimsTest {
         long job = job(ticket);
         stage.killRelay();
         Poll.until("the stream's end", LIMIT, "look at the test", () -> !claims.isConnected());
-        CompletableFuture<VerifiedClaim> asked = CompletableFuture.supplyAsync(() -> {
+        CompletableFuture<VerifiedClaim> claim = CompletableFuture.supplyAsync(() -> {
             try {
                 return claims.claim(ticket, job);
             } catch (IOException | InterruptedException e) {
@@ -207,7 +208,7 @@ class ClaimsTest {
             assertThat(refused).hasMessageContaining("have no relay");
         }
         stage.startRelay();
-        assertThat(asked.get(LIMIT.toSeconds(), TimeUnit.SECONDS).slot().host()).isEqualTo(HOST);
+        assertThat(claim.get(LIMIT.toSeconds(), TimeUnit.SECONDS).slot().host()).isEqualTo(HOST);
         over(ticket);
     }
 }

@@ -102,9 +102,9 @@ class ControllerBoundaryTest {
     @Order(0)
     void daemons_of_the_queue_run_no_program_and_see_their_own_state_alone() throws Exception {
         project.explained(() -> {
-            Map<String, String> said = asRoot(opened.owner(), "boundary-controller.sh");
+            Map<String, String> answers = asRoot(opened.owner(), "boundary-controller.sh");
             for (String unit : List.of("slurmctld", "slurmdbd")) {
-                assertThat(said)
+                assertThat(answers)
                         .containsEntry(unit + " user", "slurm")
                         .containsEntry(unit + " capabilities", "0000000000000000 1")
                         .containsEntry(unit + " sees in /home", "0")
@@ -114,12 +114,12 @@ class ControllerBoundaryTest {
                         .containsEntry(unit + " sees in /etc/ssh", "0")
                         .containsEntry(unit + " sees in /var/log", "0")
                         .containsEntry(unit + " sees in /dev/shm", "0");
-                assertThat(List.of(said.getOrDefault(unit + " executes", "").split(" ", -1)))
+                assertThat(List.of(answers.getOrDefault(unit + " executes", "").split(" ", -1)))
                         .as(unit)
                         .allMatch(place -> place.matches("/usr/sbin/" + unit + ".*|/usr/lib/x86_64-linux-gnu|/usr/lib64"
                                 + "|/run/systemd/incoming|/var/lib/nfs/rpc_pipefs"));
             }
-            assertThat(said)
+            assertThat(answers)
                     .containsEntry("slurmctld sees of the drive", ". ./cloister ./cloister/slurm")
                     .containsEntry("slurmctld sees of agent-vm", ". ./bell")
                     .containsEntry("slurmdbd sees of the drive", ".")
@@ -128,10 +128,10 @@ class ControllerBoundaryTest {
                     .containsEntry("triggers that wait", "0")
                     .containsEntry("left", "")
                     .containsEntry("munge key", "400 munge");
-            assertThat(said.get("queue")).endsWith(" is UP");
-            assertThat(said.get("vici")).matches("(7[0-7]0|600) root .*");
-            assertThat(said.get("sessions")).isEqualTo("600 root");
-            assertThat(said.get("drive")).contains("nosuid", "nodev");
+            assertThat(answers.get("queue")).endsWith(" is UP");
+            assertThat(answers.get("vici")).matches("(7[0-7]0|600) root .*");
+            assertThat(answers.get("sessions")).isEqualTo("600 root");
+            assertThat(answers.get("drive")).contains("nosuid", "nodev");
         });
     }
 
@@ -142,12 +142,12 @@ class ControllerBoundaryTest {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
             member.awaitRunning(job);
-            Map<String, String> said = asRoot(project.worker(job), "boundary-worker.sh");
+            Map<String, String> answers = asRoot(project.worker(job), "boundary-worker.sh");
             REFUSED.forEach((name, answer) ->
-                    assertThat(said.get(name)).as(name).isNotNull().matches(answer));
+                    assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
             GRANTED.forEach((name, answer) ->
-                    assertThat(said.get(name)).as(name).isNotNull().matches(answer));
-            assertThat(said.get("storage's options")).contains("nosuid", "nodev");
+                    assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
+            assertThat(answers.get("storage's options")).contains("nosuid", "nodev");
             project.bob.runSsh("scancel --user=bob");
             member.runSsh("rm -f boundary-id; scancel " + job);
             member.awaitEnd(job);
@@ -165,9 +165,9 @@ class ControllerBoundaryTest {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
             member.awaitRunning(job);
-            Map<String, String> said = asRoot(project.worker(job), "boundary-orders.sh");
-            assertThat(said).hasSize(30);
-            said.forEach((name, answer) -> assertThat(answer).as(name).matches("exit [1-9].*"));
+            Map<String, String> answers = asRoot(project.worker(job), "boundary-orders.sh");
+            assertThat(answers).hasSize(30);
+            answers.forEach((name, answer) -> assertThat(answer).as(name).matches("exit [1-9].*"));
             assertThat(member.runSsh(
                             "sinfo -h -o %P:%a:%l; scontrol show reservation; sacctmgr -n list account boundary"))
                     .contains("secure*:up:")
@@ -222,15 +222,15 @@ class ControllerBoundaryTest {
     /** What a script of the member's home says as root there: names, and what was said of each. */
     private static Map<String, String> asRoot(ResourceOwner vm, String script) throws IOException {
         project.site().guests().writeConsole(vm, "root " + HOME + script);
-        ControllerInspection looks = ControllerInspection.await(project, vm, "ended " + HOME + script);
-        Map<String, String> said = new TreeMap<>();
-        for (String line : looks.at("sh " + HOME + script)) {
+        ControllerInspection inspection = ControllerInspection.await(project, vm, "ended " + HOME + script);
+        Map<String, String> answers = new TreeMap<>();
+        for (String line : inspection.at("sh " + HOME + script)) {
             String[] part = line.split(": ", 2);
             if (part.length == 2) {
-                said.put(part[0], part[1].stripTrailing());
+                answers.put(part[0], part[1].stripTrailing());
             }
         }
-        said.forEach((name, what) -> System.out.println(name + ": " + what));
-        return said;
+        answers.forEach((name, what) -> System.out.println(name + ": " + what));
+        return answers;
     }
 }

@@ -15,15 +15,15 @@ import org.cloister.lab.site.SiteHosts;
 /** What the lab's own look around in a controlling VM at work has printed: {@code lab/guest}, its script {@code console}. */
 record ControllerInspection(List<String> lines) {
     /** What each line of it begins with. */
-    static final String LOOK = "look: ";
+    static final String PREFIX = "look: ";
 
     private static final Pattern PROGRAM = Pattern.compile("users:\\(\\(\"([^\"]+)\"");
     private static final int LOCAL = 4;
 
-    static ControllerInspection of(String said) {
-        return new ControllerInspection(said.lines()
-                .filter(line -> line.startsWith(LOOK))
-                .map(line -> line.substring(LOOK.length()))
+    static ControllerInspection of(String report) {
+        return new ControllerInspection(report.lines()
+                .filter(line -> line.startsWith(PREFIX))
+                .map(line -> line.substring(PREFIX.length()))
                 .toList());
     }
 

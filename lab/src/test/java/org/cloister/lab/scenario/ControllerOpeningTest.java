@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @ExtendWith(SharedLab.class)
 @SuppressWarnings({"NullAway.Init", "FutureReturnValueIgnored"}) // set before all; loops end after the test
 class ControllerOpeningTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     private static Path folder;
@@ -110,7 +110,7 @@ class ControllerOpeningTest {
     private static String accounted(String ticket, String column) throws IOException {
         Poll.until(
                 ticket + " in accounting",
-                PATIENCE,
+                TIMEOUT,
                 "read slurmdbd's log",
                 () -> !stage.lab.slurm().jobs(ticket).isEmpty());
         return stage.lab
@@ -125,7 +125,7 @@ class ControllerOpeningTest {
         assertThat(stage.lab.slurm().awaitOver(opening, jobs)).hasSize(jobs);
         Poll.until(
                 "the part of " + opening,
-                PATIENCE,
+                TIMEOUT,
                 "read the relay's log",
                 () -> stage.hosts.stream()
                                 .filter(host -> host.hasReported(opening))
@@ -150,9 +150,9 @@ class ControllerOpeningTest {
 
         String ticket = stage.vm.order(ScriptedControllerVm.nodes(1));
         stage.awaitSteps(ticket, 1);
-        RelayTicketMessage.Update given = stage.vm.await(ticket, TicketState.RUNNING);
+        RelayTicketMessage.Update running = stage.vm.await(ticket, TicketState.RUNNING);
         stage.awaitSlots(ticket, 1);
-        assertThat(allocation(given).vlan()).isEqualTo(allocation.vlan());
+        assertThat(allocation(running).vlan()).isEqualTo(allocation.vlan());
         assertThat(slot(ticket).address()).isNotEqualTo(slot(opening).address());
         assertThat(accounted(ticket, "Partition")).isEqualTo("secure");
         stage.steps.finish(ticket, 0);
@@ -258,7 +258,7 @@ class ControllerOpeningTest {
         stage.programs.sbatch(SbatchBehaviour.SLOW);
         int before = stage.programs.submissions();
         String third = open();
-        Poll.until("sbatch", PATIENCE, "read the relay's log", () -> stage.programs.submissions() > before);
+        Poll.until("sbatch", TIMEOUT, "read the relay's log", () -> stage.programs.submissions() > before);
         stage.killRelay();
         stage.programs.sbatch(SbatchBehaviour.AT_ONCE);
         startRelay(List.of(second, third));

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLocalSlurm.class)
 class ControllerProgramTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
-    private static final String UNTIL_TOLD = "touch began-$SLURM_JOB_ID; while [ ! -e end ]; do sleep 0.1; done";
+    private static final String UNTIL_END_FILE = "touch began-$SLURM_JOB_ID; while [ ! -e end ]; do sleep 0.1; done";
 
     private final SlurmPairFixture stage;
     private final LabCluster local;
@@ -50,10 +50,10 @@ class ControllerProgramTest {
         try (ControllerProcess controller = stage.startController(16)) {
             long job = alice.submit("srun --label sh -c 'id -un; hostname'", "--nodes=2", "--output=out-%j");
             awaitEnd(controller, job, "COMPLETED");
-            List<String> said =
+            List<String> lines =
                     alice.succeed("cat", "out-" + job).lines().sorted().toList();
-            assertThat(said).hasSize(4).contains("0: alice", "1: alice");
-            assertThat(said).filteredOn(line -> line.contains("vm-")).hasSize(2);
+            assertThat(lines).hasSize(4).contains("0: alice", "1: alice");
+            assertThat(lines).filteredOn(line -> line.contains("vm-")).hasSize(2);
             new JobTraces(stage, controller).awaitNone(LIMIT);
             local.await(
                     "its statement",
@@ -67,11 +67,11 @@ class ControllerProgramTest {
     @Test
     void jobs_that_wait_and_run_while_it_is_killed_end_as_they_should() throws IOException {
         try (ControllerProcess controller = stage.startController(16)) {
-            long running = alice.submit(UNTIL_TOLD, "--output=/dev/null");
+            long running = alice.submit(UNTIL_END_FILE, "--output=/dev/null");
             local.await(
                     "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + running)));
             stage.workers().faults().add(WorkerFault.late(Duration.ofSeconds(3)));
-            long waiting = alice.submit(UNTIL_TOLD, "--output=/dev/null");
+            long waiting = alice.submit(UNTIL_END_FILE, "--output=/dev/null");
             local.await("its ticket", LIMIT, () -> stage.workers().tickets().size() == 2);
             controller.kill();
             long unseen = alice.submit("true", "--output=/dev/null");
@@ -105,7 +105,7 @@ class ControllerProgramTest {
     @Test
     void commands_reach_into_a_job_that_ran_before_slurmctld_did() throws IOException {
         try (ControllerProcess controller = stage.startController(16)) {
-            long job = alice.submit(UNTIL_TOLD, "--nodes=2", "--output=/dev/null");
+            long job = alice.submit(UNTIL_END_FILE, "--nodes=2", "--output=/dev/null");
             local.await(
                     "its first line", LIMIT, () -> Files.exists(local.homes().resolve("alice/began-" + job)));
             local.terminateController();

@@ -103,8 +103,8 @@ final class DaemonKillStorm {
      * Whether slurmctld may have forgotten what it heard at some moment between two: what it answers and has not written down when it
      * is killed is lost, on a plain cluster, too.
      */
-    boolean mayHaveForgotten(Span heard) {
-        return slurmctldKills.stream().anyMatch(kill -> kill.ms >= heard.fromMs && kill.writtenMs <= heard.toMs);
+    boolean mayHaveForgotten(Span span) {
+        return slurmctldKills.stream().anyMatch(kill -> kill.ms >= span.fromMs && kill.writtenMs <= span.toMs);
     }
 
     /** @param writtenMs of what slurmctld knew until then it had written all down */

@@ -86,12 +86,12 @@ class DifferencesTest {
 
     @Test
     void srun_and_salloc_say_at_their_start_that_no_node_is_there_and_wait() throws IOException {
-        String said = "Required node not available (down, drained or reserved)";
+        String reason = "Required node not available (down, drained or reserved)";
         for (String[] line : new String[][] {{"srun", "true"}, {"salloc", "true"}}) {
-            assertThat(plain().run(line).err()).doesNotContain(said);
+            assertThat(plain().run(line).err()).doesNotContain(reason);
             LabCommand.Output waited = local().run(line);
             assertThat(waited.exit()).isZero();
-            assertThat(waited.err()).contains(line[0] + ": " + said);
+            assertThat(waited.err()).contains(line[0] + ": " + reason);
         }
     }
 

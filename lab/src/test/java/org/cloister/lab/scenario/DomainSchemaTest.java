@@ -35,11 +35,11 @@ class DomainSchemaTest {
     void every_kind_of_domain_is_as_the_schema_allows() throws IOException {
         for (Map.Entry<String, DomainSpec> each : DomainSamples.all().entrySet()) {
             if (each.getKey().equals(DomainSamples.SEV_SNP) && !knowsSevSnp()) {
-                assertThat(said(DomainXml.of(each.getValue())))
+                assertThat(output(DomainXml.of(each.getValue())))
                         .as("a libvirt whose schema has no sev-snp")
                         .contains(OF_THE_SCHEMA);
             } else {
-                assertThat(said(DomainXml.of(each.getValue())))
+                assertThat(output(DomainXml.of(each.getValue())))
                         .as(each.getKey())
                         .doesNotContain(OF_THE_SCHEMA);
             }
@@ -49,8 +49,9 @@ class DomainSchemaTest {
     @Test
     void the_schema_does_refuse_what_it_does_not_know() throws IOException {
         String xml = DomainXml.of(DomainSamples.sample("worker-tcg"));
-        assertThat(said(xml.replace("<nosharepages/>", "<nosharing/>"))).contains(OF_THE_SCHEMA);
-        assertThat(said(xml.replace("discard=\"unmap\"", "discards=\"unmap\""))).contains(OF_THE_SCHEMA);
+        assertThat(output(xml.replace("<nosharepages/>", "<nosharing/>"))).contains(OF_THE_SCHEMA);
+        assertThat(output(xml.replace("discard=\"unmap\"", "discards=\"unmap\"")))
+                .contains(OF_THE_SCHEMA);
     }
 
     /** Since libvirt 10.5.0. */
@@ -60,7 +61,7 @@ class DomainSchemaTest {
     }
 
     /** Defines it, and forgets it again. */
-    private String said(String xml) throws IOException {
+    private String output(String xml) throws IOException {
         Path file = host.folder("vms").resolve("sample.xml");
         Files.writeString(file, xml);
         LabCommand.Output output = host.command(

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLab.class)
 class GlobalSlurmTest extends GlobalSlurmContract {
     private static final String ACCOUNT = "climate";
-    private static final Duration SLURMS_OWN_PATIENCE = Duration.ofSeconds(15);
+    private static final Duration SLURM_TIMEOUT = Duration.ofSeconds(15);
     private static final Duration SHORT = Duration.ofSeconds(2);
 
     private final Lab lab;
@@ -60,7 +60,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
 
     /** A step that waits for its end to be written, and ends so. */
     @BeforeEach
-    void lay_the_step() throws IOException {
+    void write_the_step() throws IOException {
         Path next = ends.resolve(".step");
         Files.writeString(next, """
                 #!/bin/sh
@@ -74,7 +74,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
 
     @Override
     protected GlobalSlurm slurm() {
-        return slurm(answers ? SLURMS_OWN_PATIENCE : SHORT);
+        return slurm(answers ? SLURM_TIMEOUT : SHORT);
     }
 
     private GlobalSlurmCommands slurm(Duration limit) {
@@ -145,15 +145,16 @@ class GlobalSlurmTest extends GlobalSlurmContract {
                 false,
                 Duration.ofMinutes(5),
                 List.of()));
-        Path ran = ends.resolve("ran-" + ticket);
-        for (int look = 0;
-                look < 100 && (!Files.exists(ran) || Files.readAllLines(ran).size() < 2);
-                look++) {
+        Path marker = ends.resolve("ran-" + ticket);
+        for (int attempt = 0;
+                attempt < 100
+                        && (!Files.exists(marker) || Files.readAllLines(marker).size() < 2);
+                attempt++) {
             pass();
         }
         endSteps(ticket, true);
         awaitState(ticket, GlobalJobState.COMPLETED);
-        assertThat(Files.readAllLines(ran)).containsExactlyInAnyOrder("h1 0", "h2 1");
+        assertThat(Files.readAllLines(marker)).containsExactlyInAnyOrder("h1 0", "h2 1");
     }
 
     @Test
@@ -194,21 +195,21 @@ class GlobalSlurmTest extends GlobalSlurmContract {
         String ticket = ticket();
         long id = slurm().submit(submission(ticket, 1, false, 10));
         awaitState(ticket, GlobalJobState.RUNNING);
-        String shown = lab.slurm().client("scontrol", "show", "job", "-d", Long.toString(id));
+        String output = lab.slurm().client("scontrol", "show", "job", "-d", Long.toString(id));
         String script = lab.slurm().client("scontrol", "write", "batch_script", Long.toString(id), "-");
         endSteps(ticket, true);
         awaitState(ticket, GlobalJobState.COMPLETED);
         lab.slurm().terminateController();
         lab.slurm().startController();
 
-        assertThat(shown.lines().map(String::strip).filter(line -> line.contains(ticket)))
+        assertThat(output.lines().map(String::strip).filter(line -> line.contains(ticket)))
                 .containsExactlyInAnyOrder("JobId=" + id + " JobName=" + ticket, "Comment=" + ticket);
         assertThat(script.strip())
                 .isEqualTo("#!/bin/sh\nexec " + programs.folder().resolve("srun")
                         + " --nodes=1 --ntasks=1 --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 "
                         + ends.resolve("step") + " " + ticket);
         List<String> everywhere =
-                new ArrayList<>(List.of(shown, script, lab.slurm().accountingRows()));
+                new ArrayList<>(List.of(output, script, lab.slurm().accountingRows()));
         for (Path folder : lab.slurm().folders()) {
             everywhere.addAll(texts(folder));
         }
@@ -223,14 +224,14 @@ class GlobalSlurmTest extends GlobalSlurmContract {
     @Test
     void doctor_tells_the_lines_that_an_account_lacks_and_they_are_right() throws IOException {
         String fresh = "a" + ticket().substring(0, 8);
-        String said = doctor("slurm-accounts", "--account=" + ACCOUNT, "--account=" + fresh);
-        assertThat(said)
+        String output = doctor("slurm-accounts", "--account=" + ACCOUNT, "--account=" + fresh);
+        assertThat(output)
                 .contains("failure  slurm-accounts  no account " + fresh)
                 .contains("mend: sacctmgr -i add account " + fresh
                         + " cluster=global; sacctmgr -i add user root account=" + fresh + " cluster=global");
-        for (String line : said.strip().replaceFirst(".*mend: ", "").split("; ", -1)) {
-            List<String> words = List.of(line.split(" ", -1));
-            lab.slurm().client(words.toArray(String[]::new));
+        for (String line : output.strip().replaceFirst(".*mend: ", "").split("; ", -1)) {
+            List<String> arguments = List.of(line.split(" ", -1));
+            lab.slurm().client(arguments.toArray(String[]::new));
         }
         assertThat(doctor("slurm-accounts", "--account=" + ACCOUNT, "--account=" + fresh))
                 .isEqualTo("ok  slurm-accounts  root may charge " + ACCOUNT + ", " + fresh + "\n");
@@ -253,7 +254,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
         assertThat(doctor("slurm-controllers", "--controllers=controllers")).isEqualTo(well);
     }
 
-    private String doctor(String check, String... words) throws IOException {
+    private String doctor(String check, String... arguments) throws IOException {
         List<String> argv = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
@@ -264,7 +265,7 @@ class GlobalSlurmTest extends GlobalSlurmContract {
                 "--role=relay",
                 "--user=root",
                 "--check=" + check));
-        argv.addAll(List.of(words));
+        argv.addAll(List.of(arguments));
         return LabCommand.of(argv)
                 .with(Map.of("PATH", programs.folder() + ":/usr/bin:/bin"))
                 .run()

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @SuppressWarnings("NullAway.Init") // set before all
 class GlobalSlurmTicketsTest {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     private static Path folder;
@@ -139,7 +139,7 @@ class GlobalSlurmTicketsTest {
     @Order(4)
     void a_relay_that_is_killed_finds_every_ticket_again() throws Exception {
         String running = running(1);
-        String ending = running(1);
+        String job = running(1);
         stage.hold();
         String queued = vm.order(ScriptedControllerVm.nodes(1));
         vm.await(queued, TicketState.QUEUED);
@@ -148,9 +148,9 @@ class GlobalSlurmTicketsTest {
         String unheard = vm.order(ScriptedControllerVm.nodes(1));
         stage.killRelay();
         stage.programs.sbatch(SbatchBehaviour.AT_ONCE);
-        stage.steps.finish(ending, 0);
+        stage.steps.finish(job, 0);
         stage.startRelay();
-        stage.check(ending, TicketEnd.COMPLETED, 1, 1);
+        stage.check(job, TicketEnd.COMPLETED, 1, 1);
         vm.await(sent, TicketState.QUEUED);
         vm.await(unheard, TicketState.QUEUED);
         vm.withdraw(queued);
@@ -221,16 +221,16 @@ class GlobalSlurmTicketsTest {
     @Order(8)
     void a_slurmctld_that_is_killed_loses_and_doubles_nothing_that_it_had_written_down() throws Exception {
         String running = running(1);
-        String ending = running(1);
+        String job = running(1);
         stage.hold();
         String queued = vm.order(ScriptedControllerVm.nodes(1));
         stage.awaitSaved(vm.await(queued, TicketState.QUEUED).job());
         stage.lab.slurm().killController();
         String accepted = vm.order(ScriptedControllerVm.nodes(1));
         vm.await(accepted, TicketState.ACCEPTED);
-        stage.steps.finish(ending, 0);
+        stage.steps.finish(job, 0);
         stage.lab.slurm().startController();
-        stage.check(ending, TicketEnd.COMPLETED, 1, 1);
+        stage.check(job, TicketEnd.COMPLETED, 1, 1);
         stage.resume();
         for (String ticket : List.of(running, queued, accepted)) {
             stage.awaitSteps(ticket, 1);
@@ -315,7 +315,7 @@ class GlobalSlurmTicketsTest {
         stage.programs.sbatch(answer);
         int before = stage.programs.submissions();
         String ticket = vm.order(ScriptedControllerVm.nodes(1));
-        Poll.until("sbatch", PATIENCE, "read the relay's log", () -> stage.programs.submissions() > before);
+        Poll.until("sbatch", TIMEOUT, "read the relay's log", () -> stage.programs.submissions() > before);
         return ticket;
     }
 }

@@ -123,7 +123,7 @@ class GuestLuksVolumeTest {
         assertThat(lines.subList(14, 17)).containsExactly("ok exit 0", "ok closed", "ok none");
         assertThat(lines.get(17)).doesNotContain("scratch", "direct");
         assertThat(lines.get(18)).isEqualTo("live secrets: 0");
-        assertThat(holdsMarker(folder.resolve("scratch"))).isFalse();
+        assertThat(containsMarker(folder.resolve("scratch"))).isFalse();
         opens(folder.resolve("scratch"));
     }
 
@@ -262,7 +262,7 @@ class GuestLuksVolumeTest {
         return "/dev/vd" + (char) ('a' + disks + DISKS.indexOf(name));
     }
 
-    private static boolean holdsMarker(Path raw) throws IOException {
+    private static boolean containsMarker(Path raw) throws IOException {
         return new String(Files.readAllBytes(raw), StandardCharsets.ISO_8859_1).contains(MARKER);
     }
 

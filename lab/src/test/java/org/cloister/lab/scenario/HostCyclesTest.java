@@ -49,10 +49,10 @@ class HostCyclesTest {
     void vms_that_come_and_go_leave_nothing_and_the_agent_does_not_grow() throws IOException {
         List<Long> built = new ArrayList<>();
         List<Count> counts = new ArrayList<>();
-        try (HostInventory eyes = new HostInventory(host);
+        try (HostInventory inventory = new HostInventory(host);
                 HostProcess agent = HostProcess.start(host, Duration.ZERO, "");
                 CgroupJobStep step = CgroupJobStep.start(host, FIRST)) {
-            eyes.createForeignObjects();
+            inventory.createForeignObjects();
             agent.await("settled 0");
             agent.send("cycles " + FIRST + " " + (WARM_UP + cycles) + " " + step.pid());
             String line = "";
@@ -65,9 +65,9 @@ class HostCyclesTest {
                     counts.add(Count.of(line));
                 }
             }
-            assertThat(eyes.all()).isEmpty();
-            assertThat(eyes.bridgeDifferences()).isEmpty();
-            assertThat(eyes.isForeignThere()).isTrue();
+            assertThat(inventory.all()).isEmpty();
+            assertThat(inventory.bridgeDifferences()).isEmpty();
+            assertThat(inventory.isForeignThere()).isTrue();
             assertThat(step.otherProcesses()).isZero();
         }
         Count first = counts.get(0);

@@ -43,12 +43,12 @@ class HostDaemonsTest {
     private final LabHost host;
     private final int rounds = Boolean.getBoolean("cloister.sweep.all") ? 200 : 20;
     private final Map<String, Integer> counts = new TreeMap<>();
-    private final HostInventory eyes;
+    private final HostInventory inventory;
     private HostProcess agent;
 
     HostDaemonsTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostInventory(host);
+        inventory = new HostInventory(host);
     }
 
     private enum Victim {
@@ -66,7 +66,7 @@ class HostDaemonsTest {
 
     @BeforeEach
     void setUp() throws IOException {
-        eyes.createForeignObjects();
+        inventory.createForeignObjects();
         agent = HostProcess.start(host, POWER_OFF, "");
         agent.await("settled 0");
     }
@@ -74,7 +74,7 @@ class HostDaemonsTest {
     @AfterEach
     void tearDown() throws IOException {
         agent.close();
-        eyes.close();
+        inventory.close();
     }
 
     @Test
@@ -88,14 +88,14 @@ class HostDaemonsTest {
             } catch (AssertionError | IOException e) {
                 throw new AssertionError(kill.toString(), e);
             }
-            assertThat(eyes.all()).as(kill.toString()).isEmpty();
+            assertThat(inventory.all()).as(kill.toString()).isEmpty();
             // A vswitchd that has just started has no flows, and forwards nothing, until the agent has laid them.
             Poll.until(
                     kill + ": flows",
                     FLOWS_LIMIT,
                     "ovs-ofctl dump-flows",
-                    () -> eyes.bridgeDifferences().isEmpty());
-            assertThat(eyes.isForeignThere()).as(kill.toString()).isTrue();
+                    () -> inventory.bridgeDifferences().isEmpty());
+            assertThat(inventory.isForeignThere()).as(kill.toString()).isTrue();
         }
         System.out.println("host daemons: " + rounds + " kills: " + counts);
     }
@@ -116,7 +116,7 @@ class HostDaemonsTest {
             // A round that begins now sees what there is after the kill.
             agent.send("ring");
             agent.await("settled 1");
-            assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
+            assertThat(inventory.of(owner)).isEqualTo(HostInventory.completeVm());
         }
         agent.send("end " + number);
         if (!kill.up()) {

@@ -34,19 +34,19 @@ class HostLossTest {
     private static final AtomicInteger NUMBERS = new AtomicInteger(30_000);
 
     private final LabHost host;
-    private final HostInventory eyes;
+    private final HostInventory inventory;
     private HostProcess agent;
     private CgroupJobStep step;
     private ResourceOwner owner;
 
     HostLossTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostInventory(host);
+        inventory = new HostInventory(host);
     }
 
     @BeforeEach
     void a_vm_runs() throws IOException {
-        eyes.createForeignObjects();
+        inventory.createForeignObjects();
         agent = HostProcess.start(host, Duration.ofSeconds(1), "");
         agent.await("settled 0");
         int number = NUMBERS.incrementAndGet();
@@ -56,14 +56,14 @@ class HostLossTest {
         agent.await("built ");
         agent.send("register " + number);
         agent.await("registered");
-        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
+        assertThat(inventory.of(owner)).isEqualTo(HostInventory.completeVm());
     }
 
     @AfterEach
     void tearDown() throws IOException {
         agent.close();
         step.close();
-        eyes.close();
+        inventory.close();
     }
 
     @Test
@@ -117,7 +117,7 @@ class HostLossTest {
         Files.writeString(plan, "}", StandardCharsets.US_ASCII, StandardOpenOption.APPEND);
         agent.send("ring");
         agent.await("settled 1");
-        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
+        assertThat(inventory.of(owner)).isEqualTo(HostInventory.completeVm());
         step.stop();
         awaitGone("DOMAIN_GONE|DIED|STEP_GONE");
     }
@@ -127,16 +127,16 @@ class HostLossTest {
         host.ovs().vsctl("del-port", "br-secure", owner.names().tap());
         agent.send("ring");
         agent.await("settled 1");
-        assertThat(eyes.of(owner)).isEqualTo(HostInventory.completeVm());
-        assertThat(eyes.bridgeDifferences()).isEmpty();
+        assertThat(inventory.of(owner)).isEqualTo(HostInventory.completeVm());
+        assertThat(inventory.bridgeDifferences()).isEmpty();
     }
 
     private void awaitGone(String why) throws IOException {
         assertThat(agent.await("ended ")).containsPattern("why=(" + why + ")");
         agent.await("settled 0");
-        assertThat(eyes.all()).isEmpty();
-        assertThat(eyes.bridgeDifferences()).isEmpty();
-        assertThat(eyes.isForeignThere()).isTrue();
+        assertThat(inventory.all()).isEmpty();
+        assertThat(inventory.bridgeDifferences()).isEmpty();
+        assertThat(inventory.isForeignThere()).isTrue();
     }
 
     private String process() throws IOException {

@@ -25,7 +25,7 @@ final class HostProcess implements AutoCloseable {
     private final LabHost host;
     private final Process process;
     private final BlockingQueue<String> lines = new LinkedBlockingQueue<>();
-    private final ConcurrentLinkedDeque<String> said = new ConcurrentLinkedDeque<>();
+    private final ConcurrentLinkedDeque<String> transcript = new ConcurrentLinkedDeque<>();
     private final String pid;
 
     private HostProcess(LabHost host, Process process) throws IOException {
@@ -70,8 +70,8 @@ final class HostProcess implements AutoCloseable {
     }
 
     /** @return what follows the beginning, in the next line that has it */
-    String await(String beginning) throws IOException {
-        return await(List.of(beginning)).substring(beginning.length());
+    String await(String prefix) throws IOException {
+        return await(List.of(prefix)).substring(prefix.length());
     }
 
     /** The next line that begins with one of these. */
@@ -83,7 +83,7 @@ final class HostProcess implements AutoCloseable {
                 if (line == null) {
                     throw new LabException(
                             "not within " + LIMIT.toSeconds() + " s: \"" + beginnings + "\"; said last:\n"
-                                    + String.join("\n", said),
+                                    + String.join("\n", transcript),
                             "read " + host.log("host-program"));
                 }
                 if (beginnings.stream().anyMatch(line::startsWith)) {
@@ -119,14 +119,14 @@ final class HostProcess implements AutoCloseable {
         try (BufferedReader out =
                 new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
             for (String line = out.readLine(); line != null; line = out.readLine()) {
-                said.add(line);
-                if (said.size() > REMEMBERED) {
-                    said.remove();
+                transcript.add(line);
+                if (transcript.size() > REMEMBERED) {
+                    transcript.remove();
                 }
                 lines.add(line);
             }
         } catch (IOException e) {
-            said.add("its output has ended: " + e.getMessage());
+            transcript.add("its output has ended: " + e.getMessage());
         }
     }
 }

@@ -31,13 +31,13 @@ import org.cloister.lab.host.HostVmPlans;
 /** A host's agent, reduced to its machine, as a process in the host's namespaces that is told what to do and can be killed. */
 final class HostProgram implements AutoCloseable {
     private static final int CYCLES_A_COUNT = 10;
-    private static final int LOOKS = 10;
+    private static final int CHECKS = 10;
 
     private final KillPoints points = new KillPoints();
     private final HostVmPlans plans;
     private final AgentHostMachine agent;
     private final VmLedger ledger;
-    private final ReconcileLoop rounds;
+    private final ReconcileLoop loop;
     private final Semaphore ended = new Semaphore(0);
 
     private HostProgram(Path state, Path scratch, Path image, Path ovs, String uri, Duration powerOff)
@@ -46,7 +46,7 @@ final class HostProgram implements AutoCloseable {
         plans = agent.plans(image);
         ledger = agent.ledger();
         LocalHostBackend machine = agent.local(erasure -> System.out.println("erased " + erasure.bytes()));
-        rounds = agent.rounds(points.of(machine), powerOff);
+        loop = agent.rounds(points.of(machine), powerOff);
     }
 
     /**
@@ -66,7 +66,7 @@ final class HostProgram implements AutoCloseable {
                 BufferedReader commands =
                         new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
             program.points.haltAt(args[6]);
-            program.rounds.start((outcome, took) -> program.tell(outcome));
+            program.loop.start((outcome, took) -> program.report(outcome));
             for (String line = commands.readLine(); line != null; line = commands.readLine()) {
                 program.carryOut(line);
             }
@@ -82,10 +82,10 @@ final class HostProgram implements AutoCloseable {
                 ledger.recordStep(uuid(words[1]), VmStartStep.REGISTERED);
                 System.out.println("registered");
             }
-            case "end" -> end(uuid(words[1]));
+            case "end" -> stopVm(uuid(words[1]));
             case "cycles" -> cycles(Integer.parseInt(words[1]), Integer.parseInt(words[2]), Long.parseLong(words[3]));
             case "count" -> count();
-            case "ring" -> rounds.wake();
+            case "ring" -> loop.wake();
             default -> throw new IllegalArgumentException("command: want one of those above, have " + line);
         }
     }
@@ -108,20 +108,20 @@ final class HostProgram implements AutoCloseable {
             System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
         } catch (SlotClaimRefused | VmBuildFailed e) {
             System.out.println("failed " + e.getMessage());
-            rounds.wake();
+            loop.wake();
         }
     }
 
-    private void end(String uuid) throws IOException {
+    private void stopVm(String uuid) throws IOException {
         ledger.recordEnd(uuid, new VmTermination(VmTermination.Why.ASKED, "", System.currentTimeMillis()));
-        rounds.wake();
+        loop.wake();
     }
 
     private void cycles(int first, int count, long pid) throws IOException, InterruptedException {
         for (int number = first; number < first + count; number++) {
             build(number, pid);
             ended.drainPermits();
-            end(uuid(Integer.toString(number)));
+            stopVm(uuid(Integer.toString(number)));
             while (!ledger.entries().isEmpty()) {
                 ended.acquire();
             }
@@ -144,7 +144,7 @@ final class HostProgram implements AutoCloseable {
     /** Of several looks: the agent's own threads go on, and what they have in hand is up to 3 MiB in half of them. */
     private static long leastHeap() {
         long least = Long.MAX_VALUE;
-        for (int i = 0; i < LOOKS; i++) {
+        for (int i = 0; i < CHECKS; i++) {
             System.gc();
             least = Math.min(
                     least,
@@ -153,7 +153,7 @@ final class HostProgram implements AutoCloseable {
         return least;
     }
 
-    private void tell(ReconcilePass.Outcome outcome) {
+    private void report(ReconcilePass.Outcome outcome) {
         outcome.done().stream()
                 .filter(ReconcileAction.RecordEnd.class::isInstance)
                 .forEach(action -> System.out.println("ended " + action));
@@ -172,7 +172,7 @@ final class HostProgram implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        rounds.close();
+        loop.close();
         agent.close();
     }
 }

@@ -131,7 +131,7 @@ class HostRootProgramTest {
         long job = slurm.submit(TICKET, 200);
         long caller = slurm.task(job);
         long qemu = qemu(DOMAIN);
-        String said = LabCommand.of(
+        String output = LabCommand.of(
                         "setpriv",
                         "--reuid=" + USER,
                         "--regid=" + USER,
@@ -145,9 +145,9 @@ class HostRootProgramTest {
                         DOMAIN,
                         Long.toString(qemu))
                 .succeed();
-        System.out.print(said);
-        assertThat(said).containsPattern("itself: process " + qemu + ": not moved into step " + job + ".0: ");
-        assertThat(said).containsPattern("root part: taken after ");
+        System.out.print(output);
+        assertThat(output).containsPattern("itself: process " + qemu + ": not moved into step " + job + ".0: ");
+        assertThat(output).containsPattern("root part: taken after ");
         assertThat(StepCgroup.of(caller).contains(qemu)).isTrue();
         slurm.cancel(job);
         slurm.awaitEnd(qemu);

@@ -43,7 +43,7 @@ class HostSweepTest {
     private static final Set<String> GONE = Set.of();
 
     private final LabHost host;
-    private final HostInventory eyes;
+    private final HostInventory inventory;
     private final List<Long> settledMs = new ArrayList<>();
     private HostProcess agent;
     private int number;
@@ -51,12 +51,12 @@ class HostSweepTest {
 
     HostSweepTest(Lab lab) throws IOException {
         host = lab.host(1);
-        eyes = new HostInventory(host);
+        inventory = new HostInventory(host);
     }
 
     @BeforeEach
     void setUp() throws IOException {
-        eyes.createForeignObjects();
+        inventory.createForeignObjects();
         agent = HostProcess.start(host, POWER_OFF, "");
         agent.await("settled 0");
     }
@@ -64,7 +64,7 @@ class HostSweepTest {
     @AfterEach
     void tearDown() throws IOException {
         agent.close();
-        eyes.close();
+        inventory.close();
     }
 
     @Test
@@ -79,10 +79,10 @@ class HostSweepTest {
                 agent.await("halted " + point);
                 kill();
                 // What is in the ledger as begun to run may have run.
-                boolean begun = List.of("before " + VmStartStep.RUNNING, "after " + VmStartStep.RUNNING)
+                boolean hasStarted = List.of("before " + VmStartStep.RUNNING, "after " + VmStartStep.RUNNING)
                         .contains(point);
-                mend(begun ? 1 : 0);
-                if (begun) {
+                mend(hasStarted ? 1 : 0);
+                if (hasStarted) {
                     check(point, owner, HostInventory.completeVm());
                     assertThat(step.otherProcesses()).as(point).isEqualTo(1);
                     right++;
@@ -217,23 +217,23 @@ class HostSweepTest {
     /** @param vms that go on */
     private void mend(int vms) throws IOException {
         agent = HostProcess.start(host, POWER_OFF, "");
-        String[] said = agent.await("settled " + vms + " after ").split(" ", -1);
-        long ms = Long.parseLong(said[0]);
+        String[] words = agent.await("settled " + vms + " after ").split(" ", -1);
+        long ms = Long.parseLong(words[0]);
         settledMs.add(ms);
         assertThat(ms).isLessThanOrEqualTo(MOST_MS);
-        assertThat(said[2]).as("strays").isEqualTo(Integer.toString(HostInventory.STRAYS));
+        assertThat(words[2]).as("strays").isEqualTo(Integer.toString(HostInventory.ORPHANS));
     }
 
     private void check(String point, ResourceOwner owner, Set<String> want) throws IOException {
-        assertThat(eyes.of(owner)).as(point).isEqualTo(want);
-        assertThat(eyes.bridgeDifferences()).as(point).isEmpty();
-        assertThat(eyes.isForeignThere()).as(point).isTrue();
+        assertThat(inventory.of(owner)).as(point).isEqualTo(want);
+        assertThat(inventory.bridgeDifferences()).as(point).isEmpty();
+        assertThat(inventory.isForeignThere()).as(point).isTrue();
     }
 
     /** It was the only one. */
     private void checkGone(String point, ResourceOwner owner) throws IOException {
         check(point, owner, GONE);
-        assertThat(eyes.all()).as(point).isEmpty();
+        assertThat(inventory.all()).as(point).isEmpty();
     }
 
     private void report(String what) {

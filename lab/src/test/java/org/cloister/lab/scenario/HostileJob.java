@@ -22,9 +22,9 @@ record HostileJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String
     void assertRefused() throws IOException {
         MemberDevice member = project.member;
         member.awaitEnd(id);
-        String said = member.runSsh("cat hostile.txt");
-        System.out.println(said);
-        assertThat(said)
+        String output = member.runSsh("cat hostile.txt");
+        System.out.println(output);
+        assertThat(output)
                 .contains("hostile: done", "fill /scratch: refused", "insmod ", "daemons' folders: refused")
                 .doesNotContain("NOT REFUSED");
         // Beside the daemons themselves, in the controlling VM.

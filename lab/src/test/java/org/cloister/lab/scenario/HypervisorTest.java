@@ -155,8 +155,8 @@ class HypervisorTest extends HypervisorContract {
         console = true;
         DomainSpec spec = spec(owner(0));
         hypervisor.startPaused(spec);
-        Path said = spec.debugConsole().orElseThrow();
-        assertThat(Files.size(said)).isZero();
+        Path consoleFile = spec.debugConsole().orElseThrow();
+        assertThat(Files.size(consoleFile)).isZero();
         String threads = host.command(
                         "ls", "/proc/" + process(spec.owner().names().domain()) + "/task")
                 .succeed();
@@ -166,8 +166,8 @@ class HypervisorTest extends HypervisorContract {
         Poll.until(
                 "the guest's user space",
                 BOOT_LIMIT,
-                "read " + said,
-                () -> Files.readString(said, StandardCharsets.ISO_8859_1).contains(USER_SPACE));
+                "read " + consoleFile,
+                () -> Files.readString(consoleFile, StandardCharsets.ISO_8859_1).contains(USER_SPACE));
         assertThat(hypervisor.domains().ours())
                 .extracting(ObservedDomain::state)
                 .containsExactly(DomainState.RUNNING);

@@ -105,7 +105,7 @@ class IsolationTest {
         }
         everybodySaysEverything();
         for (LabHost host : lab.hosts()) {
-            assertThat(heard(host)).as(host.name()).isZero();
+            assertThat(received(host)).as(host.name()).isZero();
         }
 
         for (LabHost host : lab.hosts()) {
@@ -114,7 +114,7 @@ class IsolationTest {
         }
         everybodySaysEverything();
         for (LabHost host : lab.hosts()) {
-            assertThat(heard(host)).as(host.name() + " without its shield").isPositive();
+            assertThat(received(host)).as(host.name() + " without its shield").isPositive();
             host.command("nft", "delete table inet watch; delete table arp watch")
                     .succeed();
         }
@@ -266,7 +266,7 @@ class IsolationTest {
     }
 
     /** Frames of our machines that came as far as the host's IP and ARP. */
-    private static int heard(LabHost host) throws IOException {
+    private static int received(LabHost host) throws IOException {
         Matcher packets = PACKETS.matcher(host.command("nft", "list", "ruleset").succeed());
         int sum = 0;
         while (packets.find()) {

@@ -55,7 +55,7 @@ class KernelTunnelTest {
     private static final TunnelGuard GUARD =
             TunnelGuard.of("eth0", new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24), MTU);
     private static final String STEPS = "/run/tunnel.steps";
-    private static final String SAID = "/run/tunnel.said";
+    private static final String OUTPUT = "/run/tunnel.said";
     /** Headers of IP and of an echo request. */
     private static final int HEADERS = 28;
 
@@ -100,7 +100,11 @@ class KernelTunnelTest {
         assertThat(wire.encrypted()).isZero();
         nothingInClear(wire);
         for (LabVm each : List.of(controller, worker)) {
-            await("the guest's program", LIMIT, "read " + SAID, () -> said(each).contains("ready"));
+            await(
+                    "the guest's program",
+                    LIMIT,
+                    "read " + OUTPUT,
+                    () -> output(each).contains("ready"));
         }
         refusedThenKeptWithNewKeys(controller, worker, wire);
         largestPacket(worker, wire);
@@ -113,21 +117,21 @@ class KernelTunnelTest {
 
     private static String tails(LabVm vm) throws IOException {
         return "\n" + vm.name() + ":\n"
-                + vm.run("tail", "-n", "40", SAID, "/run/charon.log").out();
+                + vm.run("tail", "-n", "40", OUTPUT, "/run/charon.log").out();
     }
 
     private static void refusedThenKeptWithNewKeys(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
-        tell(worker, "worker w1 strange controller c ON_DEMAND short accept");
+        command(worker, "worker w1 strange controller c ON_DEMAND short accept");
         await(
                 "a first attempt",
                 SOON,
                 "read /run/charon.log",
                 () -> log(worker).contains("received NO_PROPOSAL_CHOSEN"));
-        tell(controller, "controller c c worker w1 WAIT default accept");
+        command(controller, "controller c c worker w1 WAIT default accept");
         await("a refusal", SOON, "read /run/charon.log", () -> log(worker).contains("received AUTHENTICATION_FAILED"));
-        assertThat(said(worker)).doesNotContain("Up[peer=c]");
+        assertThat(output(worker)).doesNotContain("Up[peer=c]");
         nothingInClear(wire);
-        tell(worker, "worker w1 w1 controller c ON_DEMAND short accept");
+        command(worker, "worker w1 w1 controller c ON_DEMAND short accept");
         awaitSaid(worker, "Up[peer=c]");
         awaitSaid(controller, "Up[peer=w1]");
         flows(wire);
@@ -149,22 +153,22 @@ class KernelTunnelTest {
 
     private static void otherCertificatesAtBothEnds(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
         int before = authenticated(controller);
-        tell(worker, "worker w1 newer controller c ON_DEMAND default accept");
+        command(worker, "worker w1 newer controller c ON_DEMAND default accept");
         await("the newer certificate", SOON, "read /run/charon.log", () -> authenticated(controller) > before);
-        tell(controller, "controller c newer worker w1 WAIT default accept");
+        command(controller, "controller c newer worker w1 WAIT default accept");
         flows(wire);
         nothingInClear(wire);
     }
 
     /** Killed, charon leaves its keys in the kernel: the tunnel goes on until they are taken away too. */
     private static void peerKilled(LabVm controller, LabVm worker, Wiretap wire) throws IOException {
-        int ends = count(said(worker), "Down[peer=c");
-        int begins = count(said(worker), "Up[peer=c]");
+        int ends = count(output(worker), "Down[peer=c");
+        int begins = count(output(worker), "Up[peer=c]");
         kill(controller);
-        await("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
+        await("the end of the tunnel", SOON, "read " + OUTPUT, () -> count(output(worker), "Down[peer=c") > ends);
         nothingInClear(wire);
         startCharon(controller);
-        await("the tunnel again", SOON, "read " + SAID, () -> count(said(worker), "Up[peer=c]") > begins);
+        await("the tunnel again", SOON, "read " + OUTPUT, () -> count(output(worker), "Up[peer=c]") > begins);
         flows(wire);
         nothingInClear(wire);
     }
@@ -173,27 +177,27 @@ class KernelTunnelTest {
         CertificateAuthority.Revocation revocation = new CertificateAuthority.Revocation(workersSerial, Instant.now());
         byte[] list = keys.workers().revoke(List.of(revocation), BigInteger.ONE, Instant.now(), Duration.ofHours(24));
         GuestJava.writeFile(controller, TunnelScript.FOLDER + "/revoked.crl", list);
-        int ends = count(said(worker), "Down[peer=c");
-        tell(controller, "controller c newer worker w1 WAIT default revoke");
-        await("the end of the tunnel", SOON, "read " + SAID, () -> count(said(worker), "Down[peer=c") > ends);
-        int begins = count(said(worker), "Up[peer=c]");
-        tell(controller, "controller c newer worker w1 WAIT default list");
+        int ends = count(output(worker), "Down[peer=c");
+        command(controller, "controller c newer worker w1 WAIT default revoke");
+        await("the end of the tunnel", SOON, "read " + OUTPUT, () -> count(output(worker), "Down[peer=c") > ends);
+        int begins = count(output(worker), "Up[peer=c]");
+        command(controller, "controller c newer worker w1 WAIT default list");
         await("the reason", SOON, "read /run/charon.log", () -> log(controller).contains("certificate was revoked"));
-        assertThat(count(said(worker), "Up[peer=c]")).isEqualTo(begins);
+        assertThat(count(output(worker), "Up[peer=c]")).isEqualTo(begins);
         nothingInClear(wire);
     }
 
     /** Each asks the other on its first packet, and both have markers to send. */
     private static void twoWorkersAtOnce(LabVm one, LabVm other, Wiretap wire) throws IOException {
         int before = count(log(one), "received AUTHENTICATION_FAILED");
-        tell(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
+        command(one, "worker w2 w2 worker w1 ON_DEMAND default accept");
         // The other does not know it yet, so the first attempts fail, and are not given up.
         await(
                 "a first attempt",
                 SOON,
                 "read /run/charon.log",
                 () -> count(log(one), "received AUTHENTICATION_FAILED") > before);
-        tell(other, "worker w1 w1 worker w2 ON_DEMAND default accept");
+        command(other, "worker w1 w1 worker w2 ON_DEMAND default accept");
         awaitSaid(other, "Up[peer=w2]");
         flows(wire);
         nothingInClear(wire);
@@ -226,7 +230,7 @@ class KernelTunnelTest {
         vm.succeed("ip", "link", "set", "eth0", "up");
         inBackground(vm, "while :; do ping -q -i 0.1 -s 64 -p " + pattern + " " + other + "; sleep 0.1; done");
         startCharon(vm);
-        GuestJava.install(vm, NEEDED).start(TunnelScript.class, STEPS, SAID, own, other);
+        GuestJava.install(vm, NEEDED).start(TunnelScript.class, STEPS, OUTPUT, own, other);
     }
 
     /** All that any of the two will be told. */
@@ -272,22 +276,22 @@ class KernelTunnelTest {
         vm.succeed("sh", "-c", "setsid sh -c \"$1\" </dev/null >/dev/null 2>&1 &", "sh", script);
     }
 
-    private static void tell(LabVm vm, String plan) throws IOException {
+    private static void command(LabVm vm, String plan) throws IOException {
         vm.succeed("sh", "-c", "echo \"$1\" >" + STEPS, "sh", plan);
-        await("told " + plan, LIMIT, "read " + SAID, () -> said(vm).contains("told " + plan));
+        await("told " + plan, LIMIT, "read " + OUTPUT, () -> output(vm).contains("told " + plan));
     }
 
     /** Not often: each question costs a guest under emulation more than its answer. */
-    private static void await(String what, Duration limit, String mend, Poll.Question question) throws IOException {
-        Poll.until(what, limit, mend, Duration.ofSeconds(1), question);
+    private static void await(String what, Duration limit, String remedy, Poll.Question question) throws IOException {
+        Poll.until(what, limit, remedy, Duration.ofSeconds(1), question);
     }
 
-    private static void awaitSaid(LabVm vm, String words) throws IOException {
-        await(words, SOON, "read " + SAID, () -> said(vm).contains(words));
+    private static void awaitSaid(LabVm vm, String phrase) throws IOException {
+        await(phrase, SOON, "read " + OUTPUT, () -> output(vm).contains(phrase));
     }
 
-    private static String said(LabVm vm) throws IOException {
-        return vm.succeed("cat", SAID);
+    private static String output(LabVm vm) throws IOException {
+        return vm.succeed("cat", OUTPUT);
     }
 
     private static String log(LabVm vm) throws IOException {
@@ -298,8 +302,8 @@ class KernelTunnelTest {
         return count(log(controller), "authentication of 'w1.worker.a.cloister.internal' with");
     }
 
-    private static int count(String text, String words) {
-        return text.split(Pattern.quote(words), -1).length - 1;
+    private static int count(String text, String phrase) {
+        return text.split(Pattern.quote(phrase), -1).length - 1;
     }
 
     private static boolean passes(LabVm from, int bytes) throws IOException {

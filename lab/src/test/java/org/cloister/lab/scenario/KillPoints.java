@@ -38,8 +38,8 @@ final class KillPoints {
         return points;
     }
 
-    static List<String> both(String act) {
-        return List.of(BEFORE + act, AFTER + act);
+    static List<String> both(String action) {
+        return List.of(BEFORE + action, AFTER + action);
     }
 
     /** @param point empty for none */

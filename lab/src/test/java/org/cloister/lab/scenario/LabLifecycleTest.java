@@ -74,9 +74,9 @@ class LabLifecycleTest {
                             name.text())
                     .redirectErrorStream(true)
                     .start();
-            try (var said = up.inputReader()) {
+            try (var output = up.inputReader()) {
                 for (int line = 0; line <= step; line++) {
-                    said.readLine();
+                    output.readLine();
                 }
                 up.destroyForcibly().waitFor();
             }

@@ -61,9 +61,9 @@ record LimitedJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String
     /** When it is over: it said all in spite of the storage, had the scratch that it asked for, and nothing of that is left. */
     void assertOver() throws IOException {
         assertThat(project.member.state(id)).isEqualTo("TIMEOUT|0:0");
-        String said = project.member.runSsh("cat limited.txt");
-        assertThat(said).contains("DUE TO TIME LIMIT").containsPattern("scratch (4\\d|5\\d)\\n");
-        assertTimes(said.lines()
+        String output = project.member.runSsh("cat limited.txt");
+        assertThat(output).contains("DUE TO TIME LIMIT").containsPattern("scratch (4\\d|5\\d)\\n");
+        assertTimes(output.lines()
                 .filter(line -> line.matches("\\d+"))
                 .map(Long::valueOf)
                 .toList());

@@ -60,44 +60,44 @@ class LocalSlurmTest extends LocalSlurmContract {
     }
 
     @Override
-    protected LocalSlurmJobId submit(JobRequirements demand, String... options) throws IOException {
+    protected LocalSlurmJobId submit(JobRequirements requirements, String... options) throws IOException {
         List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable", "--output=/dev/null"));
-        argv.addAll(asked(demand));
+        argv.addAll(options(requirements));
         argv.addAll(List.of(options));
         argv.add("--wrap=exec sleep 600");
         return new LocalSlurmJobId(alice.succeed(argv.toArray(String[]::new)).strip());
     }
 
     @Override
-    protected List<LocalSlurmJobId> submitSet(JobRequirements... demands) throws IOException {
+    protected List<LocalSlurmJobId> submitSet(JobRequirements... jobs) throws IOException {
         List<String> argv = new ArrayList<>(List.of("sbatch", "--parsable", "--output=/dev/null"));
         List<LocalSlurmJobId> ids = new ArrayList<>();
-        for (JobRequirements demand : demands) {
+        for (JobRequirements requirements : jobs) {
             argv.addAll(ids.isEmpty() ? List.of() : List.of(":"));
-            argv.addAll(asked(demand));
+            argv.addAll(options(requirements));
             ids.add(new LocalSlurmJobId("1"));
         }
         argv.add("--wrap=exec sleep 600");
         String first = alice.succeed(argv.toArray(String[]::new)).strip();
         ids.clear();
-        for (int component = 0; component < demands.length; component++) {
+        for (int component = 0; component < jobs.length; component++) {
             ids.add(new LocalSlurmJobId(first + "+" + component));
         }
         return ids;
     }
 
-    private static List<String> asked(JobRequirements demand) {
+    private static List<String> options(JobRequirements requirements) {
         List<String> argv = new ArrayList<>(List.of(
-                "--nodes=" + demand.minNodes() + "-" + demand.maxNodes(),
-                "--cpus-per-task=" + demand.cpusPerTask(),
-                "--tmp=" + demand.scratchMib(),
-                (demand.memoryPerCpu() ? "--mem-per-cpu=" : "--mem=") + demand.memoryMib()));
-        if (demand.minNodes() == demand.maxNodes()) {
-            argv.add("--ntasks=" + demand.tasks());
+                "--nodes=" + requirements.minNodes() + "-" + requirements.maxNodes(),
+                "--cpus-per-task=" + requirements.cpusPerTask(),
+                "--tmp=" + requirements.scratchMib(),
+                (requirements.memoryPerCpu() ? "--mem-per-cpu=" : "--mem=") + requirements.memoryMib()));
+        if (requirements.minNodes() == requirements.maxNodes()) {
+            argv.add("--ntasks=" + requirements.tasks());
         }
-        demand.tasksPerNode().ifPresent(tasks -> argv.add("--ntasks-per-node=" + tasks));
-        demand.timeLimit().ifPresent(limit -> argv.add("--time=" + limit.toMinutes()));
-        if (demand.exclusive()) {
+        requirements.tasksPerNode().ifPresent(tasks -> argv.add("--ntasks-per-node=" + tasks));
+        requirements.timeLimit().ifPresent(limit -> argv.add("--time=" + limit.toMinutes()));
+        if (requirements.exclusive()) {
             argv.add("--exclusive");
         }
         return argv;

@@ -46,12 +46,12 @@ class ManyJobsTest {
         /** The daemons of both hosts are killed and started again under it. */
         HOSTS_KILLED("", WAITS, "COMPLETED|0:0");
 
-        private final String words;
+        private final String text;
         private final String script;
         private final String end;
 
-        Kind(String words, String script, String end) {
-            this.words = words;
+        Kind(String text, String script, String end) {
+            this.text = text;
             this.script = script;
             this.end = end;
         }
@@ -71,7 +71,7 @@ class ManyJobsTest {
             try (ProjectFixture.OpenedVm opened = project.openNewDrive()) {
                 project.awaitWork(opened);
                 member.configure();
-                project.explained(this::tell);
+                project.explained(this::printPlan);
                 project.first.close(opened.owner().ticket());
             }
             project.awaitNothing();
@@ -79,7 +79,7 @@ class ManyJobsTest {
         }
     }
 
-    private void tell() throws IOException {
+    private void printPlan() throws IOException {
         List<Submitted> all = new ArrayList<>();
         for (Kind kind : drawn()) {
             Submitted job = submit(kind, all.size());
@@ -87,17 +87,17 @@ class ManyJobsTest {
             member.awaitEnd(job.id);
             all.add(job);
         }
-        List<Submitted> together = new ArrayList<>();
+        List<Submitted> parallel = new ArrayList<>();
         for (Kind kind : List.of(Kind.KILLED, Kind.CANCELLED, Kind.TWO, Kind.HOSTS_KILLED, Kind.FAILS)) {
-            together.add(submit(kind, all.size() + together.size()));
+            parallel.add(submit(kind, all.size() + parallel.size()));
         }
-        for (Submitted job : together) {
+        for (Submitted job : parallel) {
             strike(job);
         }
-        for (Submitted job : together) {
+        for (Submitted job : parallel) {
             member.awaitEnd(job.id);
         }
-        all.addAll(together);
+        all.addAll(parallel);
         assertBooks(all);
         project.awaitNoWorker();
     }
@@ -115,7 +115,7 @@ class ManyJobsTest {
     private Submitted submit(Kind kind, int number) throws IOException {
         String go = "go-" + number;
         String script = kind.script.formatted(go);
-        return new Submitted(kind, member.submit(kind.words + " --output=%j.txt --wrap='" + script + "'"), go);
+        return new Submitted(kind, member.submit(kind.text + " --output=%j.txt --wrap='" + script + "'"), go);
     }
 
     private void strike(Submitted job) throws IOException {

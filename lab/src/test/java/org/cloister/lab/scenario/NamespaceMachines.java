@@ -19,7 +19,7 @@ import org.cloister.lab.wire.FrameSocket;
  * host. Both ends of the wire between the hosts are watched too, so that a frame is seen where it leaves a host.
  */
 final class NamespaceMachines implements AutoCloseable {
-    private static final long PATIENCE_MILLIS = 1500;
+    private static final long TIMEOUT_MILLIS = 1500;
     private static final long AFTERWARDS_MILLIS = 100;
     private static final int BURST = 24;
     private static final int BATCH = 150;
@@ -134,7 +134,7 @@ final class NamespaceMachines implements AutoCloseable {
     }
 
     private void settle() {
-        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE_MILLIS);
+        long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(TIMEOUT_MILLIS);
         while (System.nanoTime() < deadline
                 && !waiting.stream().allMatch(sent -> at(sent.number()).containsAll(sent.expected()))) {
             receive();

@@ -47,8 +47,8 @@ class NamespaceWorkersTest extends WorkerAllocatorContract {
     }
 
     @Override
-    protected void kill(WorkerAllocator asking) throws IOException {
-        ((NamespaceWorkers) asking).close();
+    protected void kill(WorkerAllocator allocator) throws IOException {
+        ((NamespaceWorkers) allocator).close();
     }
 
     @Override
@@ -86,8 +86,8 @@ class NamespaceWorkersTest extends WorkerAllocatorContract {
         String node = awaitNodes(ticket, 1).get(0);
         LabCluster local = stage.local();
         local.await("an idle node", LIMIT, () -> local.nodes("idle") == 1);
-        String shown = local.root().succeed("scontrol", "show", "node", node);
-        assertThat(shown).contains("CPUTot=1 ", "RealMemory=100 ", "ActiveFeatures=" + LocalSlurm.feature(ticket));
+        String output = local.root().succeed("scontrol", "show", "node", node);
+        assertThat(output).contains("CPUTot=1 ", "RealMemory=100 ", "ActiveFeatures=" + LocalSlurm.feature(ticket));
         long job = local.as(ClusterUser.ALICE).submit("id -un; hostname", "--output=out-%j", "--mem=100");
         local.root().succeed("scontrol", "update", "jobid=" + job, "features=" + LocalSlurm.feature(ticket));
         local.awaitState(job, "COMPLETED");
@@ -117,11 +117,11 @@ class NamespaceWorkersTest extends WorkerAllocatorContract {
 
     @Test
     void one_that_is_to_be_refused_is_refused_with_its_reason() throws Exception {
-        WorkerEvent.EndReason trouble =
+        WorkerEvent.EndReason failure =
                 new WorkerEvent.EndReason(WorkerPhase.QUEUE, "quota", "16 of 16 CPUs are used", "wait", true);
-        site.faults().add(WorkerFault.refused(trouble));
+        site.faults().add(WorkerFault.refused(failure));
         String ticket = ask(1, false);
-        await("refused", event -> event.equals(new Refused(ticket, trouble)));
+        await("refused", event -> event.equals(new Refused(ticket, failure)));
     }
 
     @Test

@@ -51,7 +51,7 @@ class NodeDrainTest {
     private static CgroupSlurm slurm;
     private static RootSocket socket;
 
-    private final AtomicInteger looks = new AtomicInteger();
+    private final AtomicInteger queries = new AtomicInteger();
     private final AtomicInteger failures = new AtomicInteger();
     private SlurmNodeClient node;
     private NodeHealthMonitor watch;
@@ -84,7 +84,7 @@ class NodeDrainTest {
         NodeHealthMonitor started = new NodeHealthMonitor(
                 new NodeHealth(
                         new NodeHealth.Delays(Duration.ofMillis(300), Duration.ofSeconds(2), Duration.ofHours(1))),
-                this::look,
+                this::queryState,
                 new AgentHostRootClient(socket.path(), Duration.ofSeconds(30)),
                 List::of,
                 InstantSource.system(),
@@ -93,12 +93,12 @@ class NodeDrainTest {
         return started;
     }
 
-    private SlurmNodeState look() throws IOException {
+    private SlurmNodeState queryState() throws IOException {
         boolean answered = false;
         try {
             SlurmNodeState seen = node.readState();
             answered = true;
-            looks.incrementAndGet();
+            queries.incrementAndGet();
             return seen;
         } finally {
             if (!answered) {
@@ -135,10 +135,10 @@ class NodeDrainTest {
     }
 
     private void awaitLooks(int more) throws IOException {
-        int until = looks.get() + more;
+        int until = queries.get() + more;
         Poll.until("looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
             watch.onPass(CLEAN);
-            return looks.get() >= until;
+            return queries.get() >= until;
         });
     }
 
@@ -196,7 +196,7 @@ class NodeDrainTest {
 
     @Test
     void slurm_that_does_not_answer_is_asked_again() throws IOException {
-        Poll.until("a look", LIMIT, "read the test's output", () -> looks.get() >= 1);
+        Poll.until("a look", LIMIT, "read the test's output", () -> queries.get() >= 1);
         slurm.machine().signal("slurmctld", "STOP");
         try {
             watch.onVmEnded(FAULT);

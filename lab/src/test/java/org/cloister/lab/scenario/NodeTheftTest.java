@@ -102,9 +102,9 @@ class NodeTheftTest {
                                     .succeed("sacct", "-n", "-X", "-P", "-j", Long.toString(hers), "-o", "State")
                                     .equals("COMPLETED\nCOMPLETED\n"));
             // sacct's own choice by node goes by places in the list of nodes, which others have had before.
-            String ran = stage.local().root().succeed("sacct", "-a", "-n", "-X", "-P", "-o", "User,NodeList");
+            String jobs = stage.local().root().succeed("sacct", "-a", "-n", "-X", "-P", "-o", "User,NodeList");
             String vms = node.substring(0, node.lastIndexOf('-'));
-            assertThat(ran.lines().filter(line -> line.contains(vms)))
+            assertThat(jobs.lines().filter(line -> line.contains(vms)))
                     .isNotEmpty()
                     .allMatch(line -> line.startsWith("alice|"));
         } finally {

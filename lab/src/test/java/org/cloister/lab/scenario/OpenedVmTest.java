@@ -186,12 +186,12 @@ class OpenedVmTest {
         drain(there);
         cancel(owner);
         assertThat(person.awaitEnd(first)).isEqualTo(TicketEnd.CANCELLED);
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         String second = open();
         int other = agents.all.awaitRunning(second);
         assertThat(other).isNotEqualTo(there);
         assertHeld(second, other);
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isLessThan(LIMIT);
+        assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isLessThan(LIMIT);
         cancel(owner(other));
         assertThat(person.awaitEnd(second)).isEqualTo(TicketEnd.CANCELLED);
         // Controlling VMs are in no receipt.
@@ -249,7 +249,7 @@ class OpenedVmTest {
                 LIMIT,
                 "read agent-host's log",
                 () -> lease().path("opening").asText().equals(second));
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         assertThat(lease().path("before").get(0).path("host").asText()).isEqualTo(name(there));
         int other = 1 - there;
         assertThat(agents.all.vms(other)).isEmpty();
@@ -258,7 +258,7 @@ class OpenedVmTest {
                 LIMIT,
                 "read agent-host's log",
                 () -> !agents.all.vms(other).isEmpty());
-        assertThat(Duration.ofNanos(System.nanoTime() - beganNs)).isGreaterThan(AgentHostFiles.DRIVE.minusSeconds(3));
+        assertThat(Duration.ofNanos(System.nanoTime() - startNs)).isGreaterThan(AgentHostFiles.DRIVE.minusSeconds(3));
         agents.all.agent(there).start();
         agents.all.agent(there).awaitReady();
         assertThat(agents.all.awaitRunning(second)).isEqualTo(other);
@@ -305,9 +305,9 @@ class OpenedVmTest {
         } finally {
             lost.close();
         }
-        String said = Files.readString(agents.all.agent(0).log())
+        String log = Files.readString(agents.all.agent(0).log())
                 + Files.readString(agents.all.agent(1).log());
-        assertThat(said).contains("Failed to get \"write\" lock");
+        assertThat(log).contains("Failed to get \"write\" lock");
         assertThat(lab.slurm().client("sinfo", "-h", "-R")).isBlank();
     }
 

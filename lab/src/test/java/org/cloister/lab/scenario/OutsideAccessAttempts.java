@@ -46,19 +46,19 @@ record OutsideAccessAttempts(ProjectFixture project) {
     /** It may mount all that is exported to its worker, and is the job's user there. */
     void assertNoMoreOfTheStorage(ResourceOwner worker) throws IOException {
         project.site().guests().writeConsole(worker, "storage");
-        ControllerInspection looks = ControllerInspection.await(project, worker, "over");
-        assertThat(looks.at("ls /run/all")).contains("cloister", "home", "receipts");
+        ControllerInspection inspection = ControllerInspection.await(project, worker, "over");
+        assertThat(inspection.at("ls /run/all")).contains("cloister", "home", "receipts");
         List<String> folders = Stream.of("agent", "mariadb", "nfs", "slurm")
                 .map(folder -> "/run/all/cloister/" + folder)
                 .toList();
-        assertThat(looks.at("ls " + String.join(" ", folders)))
+        assertThat(inspection.at("ls " + String.join(" ", folders)))
                 .containsExactlyElementsOf(folders.stream()
                         .map(folder -> "ls: cannot open directory '" + folder + "': Permission denied")
                         .toList());
-        assertThat(looks.at("touch /run/all/file /run/all/receipts/file /run/all/exports/file"))
+        assertThat(inspection.at("touch /run/all/file /run/all/receipts/file /run/all/exports/file"))
                 .hasSize(3)
                 .allMatch(line -> line.endsWith("Permission denied"));
-        assertThat(looks.at("umount /run/all")).containsExactly("over");
+        assertThat(inspection.at("umount /run/all")).containsExactly("over");
     }
 
     /** slurmctld, storage, slurmdbd, a worker's slurmd; and at the relay the channel. This project itself reaches them. */

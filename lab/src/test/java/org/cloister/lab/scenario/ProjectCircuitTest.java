@@ -46,7 +46,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(300)
 class ProjectCircuitTest {
     private static final String PASSPHRASE = "a passphrase for the lab\n";
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it
@@ -74,27 +74,27 @@ class ProjectCircuitTest {
         return folder.resolve(name).toString();
     }
 
-    private LabCommand command(String... words) {
+    private LabCommand command(String... arguments) {
         List<String> argv = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:TieredStopAtLevel=1",
                 "-cp",
                 System.getProperty("java.class.path"),
                 "org.cloister.ctl.Agentctl"));
-        argv.addAll(List.of(words));
+        argv.addAll(List.of(arguments));
         // What a device keeps as a witness is the test's, not the machine's.
-        return LabCommand.of(argv).with(Map.of("XDG_STATE_HOME", at("kept"))).within(PATIENCE);
+        return LabCommand.of(argv).with(Map.of("XDG_STATE_HOME", at("kept"))).within(TIMEOUT);
     }
 
-    private String agentctl(String... words) throws IOException {
-        return command(words).succeed();
+    private String agentctl(String... arguments) throws IOException {
+        return command(arguments).succeed();
     }
 
     /** With a passphrase, as somebody would type it. */
-    private String withSecret(String... words) throws IOException {
-        String[] all = Arrays.copyOf(words, words.length + 2);
-        all[words.length] = "--secret-fd";
-        all[words.length + 1] = "0";
+    private String withSecret(String... arguments) throws IOException {
+        String[] all = Arrays.copyOf(arguments, arguments.length + 2);
+        all[arguments.length] = "--secret-fd";
+        all[arguments.length + 1] = "0";
         return command(all).reading(PASSPHRASE).succeed();
     }
 
@@ -150,14 +150,14 @@ class ProjectCircuitTest {
         return id;
     }
 
-    private String[] of(String command, String... words) {
-        return of(command, new String[0], words);
+    private String[] of(String command, String... arguments) {
+        return of(command, new String[0], arguments);
     }
 
-    private String[] of(String command, String[] first, String... words) {
+    private String[] of(String command, String[] first, String... arguments) {
         List<String> all = new ArrayList<>(List.of("project", command, "--project", at("genesis.json")));
         all.addAll(List.of(first));
-        all.addAll(List.of(words));
+        all.addAll(List.of(arguments));
         return all.toArray(String[]::new);
     }
 
@@ -229,9 +229,9 @@ class ProjectCircuitTest {
     }
 
     private void deliver(String... files) throws IOException {
-        List<String> words = new ArrayList<>(List.of("relay", "deliver", "--socket", at("s")));
-        Arrays.stream(files).map(this::at).forEach(words::add);
-        agentctl(words.toArray(String[]::new));
+        List<String> arguments = new ArrayList<>(List.of("relay", "deliver", "--socket", at("s")));
+        Arrays.stream(files).map(this::at).forEach(arguments::add);
+        agentctl(arguments.toArray(String[]::new));
     }
 
     /** An sshd that root alone may enter with the key of the test; /run is its own, and the machine's stays as it is. */
@@ -286,7 +286,7 @@ class ProjectCircuitTest {
         assertThat(agentctl(verify.toArray(String[]::new))).contains("is that of record");
     }
 
-    private LabCommand ssh(String target, String... words) throws IOException {
+    private LabCommand ssh(String target, String... arguments) throws IOException {
         Path script = folder.resolve("proxy");
         String proxy = String.join(
                 " ",
@@ -314,8 +314,8 @@ class ProjectCircuitTest {
             argv.addAll(List.of("-o", option));
         }
         argv.add("root@" + target);
-        argv.addAll(List.of(words));
-        return new LabCommand(argv, Map.of(), "", PATIENCE);
+        argv.addAll(List.of(arguments));
+        return new LabCommand(argv, Map.of(), "", TIMEOUT);
     }
 
     private void approve() throws Exception {
@@ -367,7 +367,7 @@ class ProjectCircuitTest {
                     at("genesis.json"),
                     at("h1"),
                     at("c1"))) {
-                vm.await("served", PATIENCE);
+                vm.await("served", TIMEOUT);
                 String target = "c1.controller." + id + ".cloister.internal";
                 assertThat(ssh(target, "echo", "inside").succeed()).isEqualTo("inside\n");
                 byte[] sent = new byte[3_000_000];

@@ -155,9 +155,9 @@ class ProjectJobTest {
                     "chmod +x mpi-hello; sbatch --wait --nodes=2 --ntasks-per-node=1 --output=mpi.txt mpi-hello.sh"
                             + " $HOME/mpi-hello";
             LabCommand.Output waited = member.ssh(submit).run();
-            String said = member.runSsh("cat mpi.txt");
-            assertThat(waited.exit()).as(said).isZero();
-            assertThat(said.lines())
+            String output = member.runSsh("cat mpi.txt");
+            assertThat(waited.exit()).as(output).isZero();
+            assertThat(output.lines())
                     .hasSize(3)
                     .anyMatch(line -> line.matches("mpi-hello: rank 0 of 2 on \\S+, sum 1"))
                     .anyMatch(line -> line.matches("mpi-hello: rank 1 of 2 on \\S+, sum 1"))
@@ -326,9 +326,9 @@ class ProjectJobTest {
 
     /** Where a VM's own search, which was told to begin, finds the munge key. */
     private static List<String> keys(ResourceOwner vm) throws IOException {
-        List<String> said =
+        List<String> lines =
                 ControllerInspection.await(project, vm, "over after ").at("/usr/lib/cloister-lab/keys");
-        return said.subList(0, said.size() - 1);
+        return lines.subList(0, lines.size() - 1);
     }
 
     /** Those of machines, which their daemons have been at work with. */
@@ -339,16 +339,17 @@ class ProjectJobTest {
         Set<String> files = new TreeSet<>();
         for (CertificateName name :
                 List.of(RelaySiteFiles.RELAY, RelaySiteFiles.NODES.get(0), RelaySiteFiles.NODES.get(1))) {
-            RelaySiteFiles parties = project.site().parties();
-            search.add(name.id(), (ECPrivateKey) parties.credential(name).key());
-            files.add(parties.key(name).getFileName().toString());
+            RelaySiteFiles siteFiles = project.site().parties();
+            search.add(name.id(), (ECPrivateKey) siteFiles.credential(name).key());
+            files.add(siteFiles.key(name).getFileName().toString());
         }
         assertThat(search.files(project.site().folders()))
                 .extracting(file -> file.getFileName().toString())
                 .hasSameElementsAs(files);
-        ProcessBuilder told = new ProcessBuilder("sleep", "300");
-        told.environment().put("KEY", Files.readString(project.site().parties().key(RelaySiteFiles.RELAY)));
-        Process there = told.start();
+        ProcessBuilder process = new ProcessBuilder("sleep", "300");
+        process.environment()
+                .put("KEY", Files.readString(project.site().parties().key(RelaySiteFiles.RELAY)));
+        Process there = process.start();
         try {
             assertThat(search.processes()).isNotEmpty();
         } finally {

@@ -77,7 +77,7 @@ class ProjectReopenedTest {
         QEMU_KILLED,
         AGENT_KILLED,
         /** Its drive has the next epoch: another VM was given it. */
-        DRIVE_GIVEN
+        DRIVE_NAMED
     }
 
     /**
@@ -104,7 +104,7 @@ class ProjectReopenedTest {
 
     /** Under two running jobs, in one of the ways; with {@code cloister.sweep.all} each there is. */
     static List<Loss> losses() {
-        List<Loss> all = new ArrayList<>(List.of(new Loss(How.DRIVE_GIVEN, RUNNING)));
+        List<Loss> all = new ArrayList<>(List.of(new Loss(How.DRIVE_NAMED, RUNNING)));
         for (String phase : List.of("queue", "boot", "evidence", "keys", "tunnel", "registration", "start", RUNNING)) {
             all.add(new Loss(How.AGENT_KILLED, phase));
             all.add(new Loss(How.QEMU_KILLED, phase));
@@ -151,7 +151,7 @@ class ProjectReopenedTest {
         switch (loss.how()) {
             case QEMU_KILLED -> project.site().guests().kill(opened.owner());
             case AGENT_KILLED -> project.site().guests().killAgent(opened.owner());
-            case DRIVE_GIVEN -> project.site().createDrive(opened.owner().project(), ProjectFixture.DRIVE, epoch + 1);
+            case DRIVE_NAMED -> project.site().createDrive(opened.owner().project(), ProjectFixture.DRIVE, epoch + 1);
         }
         project.awaitGone(opened);
         opened.close();
@@ -165,7 +165,7 @@ class ProjectReopenedTest {
         assertThat(older.exit()).as(older.out()).isNotZero();
         assertThat(older.err()).contains("epoch");
 
-        long had = loss.how() == How.DRIVE_GIVEN ? epoch + 1 : epoch;
+        long had = loss.how() == How.DRIVE_NAMED ? epoch + 1 : epoch;
         epoch = had + 1;
         opened = project.open(project.second, ProjectFixture.words("--epoch", Long.toString(epoch)), project.shared());
         project.site().guests().writeConsole(opened.owner(), "clock + 3 hours");

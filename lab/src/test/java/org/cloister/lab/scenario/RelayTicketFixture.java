@@ -54,8 +54,8 @@ final class RelayTicketFixture implements AutoCloseable {
     static final String JOB = "wet-spring-of-1847";
     static final String PERSON = "Clementine Ashgrove";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final long LOOK_MS = 100;
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    private static final long POLL_MS = 100;
     /** Of guests in which nobody speaks. */
     private static final Duration BOOT = Duration.ofMinutes(1);
 
@@ -72,7 +72,7 @@ final class RelayTicketFixture implements AutoCloseable {
 
     private final Map<CertificateName, Consumer<ClientLink>> guests = new ConcurrentHashMap<>();
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
-    private final ScheduledExecutorService looks = Executors.newSingleThreadScheduledExecutor();
+    private final ScheduledExecutorService poller = Executors.newSingleThreadScheduledExecutor();
     private final LinkedBlockingQueue<Exception> faults = new LinkedBlockingQueue<>();
     private final SiteRelay relay;
 
@@ -105,11 +105,11 @@ final class RelayTicketFixture implements AutoCloseable {
         }
         this.relay =
                 SiteRelay.start(lab, site, folder, step.orElse(steps.script().toString()), BOOT);
-        looks.scheduleWithFixedDelay(this::look, 0, LOOK_MS, TimeUnit.MILLISECONDS);
+        poller.scheduleWithFixedDelay(this::poll, 0, POLL_MS, TimeUnit.MILLISECONDS);
         attach();
     }
 
-    private void look() {
+    private void poll() {
         for (ScriptedTicketHost host : hosts) {
             try {
                 host.poll();
@@ -123,7 +123,7 @@ final class RelayTicketFixture implements AutoCloseable {
         hosts.forEach(host -> host.attach(loops, relay.port()));
         Poll.until(
                 "hosts and controlling VM at the relay",
-                PATIENCE,
+                TIMEOUT,
                 "read the relay's log",
                 () -> vm.isWelcome() && hosts.stream().allMatch(ScriptedTicketHost::isAttached));
     }
@@ -145,7 +145,7 @@ final class RelayTicketFixture implements AutoCloseable {
         hosts.forEach(ScriptedTicketHost::close);
         Poll.until(
                 "the links' end",
-                PATIENCE,
+                TIMEOUT,
                 "look at the test",
                 () -> !vm.isWelcome() && hosts.stream().noneMatch(ScriptedTicketHost::isAttached));
     }
@@ -171,14 +171,14 @@ final class RelayTicketFixture implements AutoCloseable {
     }
 
     void awaitSteps(String ticket, int count) throws IOException {
-        Poll.until(count + " steps of " + ticket, PATIENCE, "read the lab's logs", () -> steps.starts(ticket) >= count);
+        Poll.until(count + " steps of " + ticket, TIMEOUT, "read the lab's logs", () -> steps.starts(ticket) >= count);
     }
 
     /** Hosts that have checked and taken a slot of it. */
     void awaitSlots(String ticket, int count) throws IOException {
         Poll.until(
                 count + " slots of " + ticket,
-                PATIENCE,
+                TIMEOUT,
                 "read the relay's log",
                 () -> hosts.stream()
                                 .filter(host -> host.slot(ticket).isPresent())
@@ -196,7 +196,7 @@ final class RelayTicketFixture implements AutoCloseable {
         lab.slurm().client("scontrol", "update", "jobid=" + job, "admincomment=" + mark);
         Poll.until(
                 "job " + job + " in " + jobState(),
-                PATIENCE,
+                TIMEOUT,
                 "read slurmctld's log",
                 () -> Files.readString(jobState(), StandardCharsets.ISO_8859_1).contains(mark));
     }
@@ -207,7 +207,7 @@ final class RelayTicketFixture implements AutoCloseable {
         assertThat(lab.slurm().awaitOver(ticket, jobs)).as(ticket).hasSize(jobs);
         Poll.until(
                 parts + " parts of the receipt of " + ticket,
-                PATIENCE,
+                TIMEOUT,
                 "read the relay's log",
                 () -> vm.parts(ticket).size() >= parts);
         checkRecords(ticket, jobs, parts);
@@ -228,13 +228,13 @@ final class RelayTicketFixture implements AutoCloseable {
 
     /** Nothing is open but one, and the audit log holds, up to the head that the controlling VM heard last. */
     void checkQuiet(String except) throws IOException {
-        JsonNode standing = new ObjectMapper().readTree(operators("/tickets"));
-        for (JsonNode ticket : standing.path("tickets")) {
+        JsonNode tickets = new ObjectMapper().readTree(operators("/tickets"));
+        for (JsonNode ticket : tickets.path("tickets")) {
             if (!ticket.path("ticket").asText().equals(except)) {
                 assertThat(ticket.path("state").asText()).as(ticket.toString()).isEqualTo("ended");
             }
         }
-        assertThat(standing.path("audit_writable").asBoolean()).isTrue();
+        assertThat(tickets.path("audit_writable").asBoolean()).isTrue();
         List<VerificationKey> keys =
                 List.of(VerificationKey.of(PemCredentialFile.certificates(site.certificate(RelaySiteFiles.RELAY))
                         .get(0)
@@ -299,7 +299,7 @@ final class RelayTicketFixture implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        looks.shutdownNow();
+        poller.shutdownNow();
         hosts.forEach(ScriptedTicketHost::close);
         relay.close();
         loops.shutdownGracefully();

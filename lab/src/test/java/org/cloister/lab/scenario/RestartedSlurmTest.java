@@ -62,8 +62,8 @@ class RestartedSlurmTest {
         long job = alice.submit(stepsAroundARestart("--label"), "--nodes=2", "--mem-per-cpu=100", "--output=steps-%j");
         restart(job);
         local.awaitState(Long.toString(job), "COMPLETED", LIMIT);
-        assertThat(said(job, "before")).hasSize(2).isEqualTo(said(job, "after"));
-        assertThat(said(job, "after").get(0)).startsWith("0: vm-");
+        assertThat(output(job, "before")).hasSize(2).isEqualTo(output(job, "after"));
+        assertThat(output(job, "after").get(0)).startsWith("0: vm-");
     }
 
     @Test
@@ -91,8 +91,8 @@ class RestartedSlurmTest {
                             .succeed("scontrol", "-o", "show", "job", job + component)
                             .contains("JobState=COMPLETED"));
         }
-        assertThat(said(job, "before")).hasSize(3).isEqualTo(said(job, "after"));
-        assertThat(said(job, "after").get(2)).startsWith("2: vm-");
+        assertThat(output(job, "before")).hasSize(3).isEqualTo(output(job, "after"));
+        assertThat(output(job, "after").get(2)).startsWith("2: vm-");
     }
 
     /** The real slurmctld overwrites what accounting has; see "AdminComment" in docs/slurm.md. */
@@ -137,7 +137,7 @@ class RestartedSlurmTest {
 
     /** slurmctld writes jobs and nodes down some seconds late; what it had not is lost on a plain cluster too. */
     private void awaitKept(long job) throws IOException {
-        FileTime began = FileTime.from(Instant.now());
+        FileTime startTime = FileTime.from(Instant.now());
         alice.succeed("scontrol", "update", "jobid=" + job, "comment=kept");
         for (String node : stage.workers().nodes()) {
             local.root().succeed("scontrol", "update", "nodename=" + node, "comment=kept");
@@ -147,12 +147,12 @@ class RestartedSlurmTest {
             local.await(
                     "slurmctld's " + file,
                     LIMIT,
-                    () -> Files.getLastModifiedTime(state.resolve(file)).compareTo(began) > 0);
+                    () -> Files.getLastModifiedTime(state.resolve(file)).compareTo(startTime) > 0);
         }
     }
 
     /** Label and node of each task, in order. */
-    private List<String> said(long job, String when) throws IOException {
+    private List<String> output(long job, String when) throws IOException {
         return alice.succeed("cat", "steps-" + job)
                 .lines()
                 .filter(line -> line.contains(when + " "))

@@ -7,8 +7,8 @@ final class ScenarioSeed {
     private ScenarioSeed() {}
 
     static long of(String what) {
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        String property = System.getProperty("cloister.seed", "");
+        long seed = property.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(property);
         System.out.println(what + ": CLOISTER_SEED=" + seed);
         return seed;
     }

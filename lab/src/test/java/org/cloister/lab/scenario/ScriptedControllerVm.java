@@ -34,11 +34,11 @@ import org.jspecify.annotations.Nullable;
 
 /** A controlling VM's side of its tickets: orders, withdraws, and asks again for all when it was away. */
 final class ScriptedControllerVm implements TicketStream.Events {
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
     private final CertificateName name;
     private final SigningKey key;
-    private final TicketStream.ControllerSigner speaker;
+    private final TicketStream.ControllerSigner signer;
 
     // Guarded by this object's monitor.
     private final Map<String, AgentTicketMessage> orders = new LinkedHashMap<>();
@@ -57,12 +57,12 @@ final class ScriptedControllerVm implements TicketStream.Events {
         for (X509Certificate each : own.chain()) {
             chain.add(each.getEncoded());
         }
-        this.speaker = new TicketStream.ControllerSigner(name, chain, key);
+        this.signer = new TicketStream.ControllerSigner(name, chain, key);
     }
 
     /** Over a host's link. */
     void enter(ClientLink host) {
-        TicketStream.open(host, Optional.of(speaker), this);
+        TicketStream.open(host, Optional.of(signer), this);
     }
 
     static ResourceRequest nodes(int nodes) {
@@ -88,16 +88,16 @@ final class ScriptedControllerVm implements TicketStream.Events {
         AgentTicketMessage order = new AgentTicketMessage.Submit(
                 ByteString.copyFrom(ticket.sign(key).bytes()));
         orders.put(ticket.id(), order);
-        say(order);
+        send(order);
         return ticket.id();
     }
 
     synchronized void withdraw(String ticket) throws GeneralSecurityException {
-        say(new AgentTicketMessage.Withdraw(ByteString.copyFrom(
+        send(new AgentTicketMessage.Withdraw(ByteString.copyFrom(
                 new Withdrawal(ticket, name.project()).sign(key).bytes())));
     }
 
-    private void say(AgentTicketMessage message) {
+    private void send(AgentTicketMessage message) {
         if (stream != null) {
             stream.send(message);
         }
@@ -123,19 +123,17 @@ final class ScriptedControllerVm implements TicketStream.Events {
 
     /** Once it has come so far; it may have gone further. */
     RelayTicketMessage.Update await(String ticket, TicketState state) throws IOException {
-        Poll.until(ticket + " " + state + " at its controlling VM", PATIENCE, "read the relay's log", () -> {
-            Optional<RelayTicketMessage.Update> standing = standing(ticket);
-            if (state != TicketState.ENDED
-                    && standing.isPresent()
-                    && standing.get().state() == TicketState.ENDED) {
-                throw new LabException(ticket + ": want it " + state + ", have " + standing.get(), "read the log");
+        Poll.until(ticket + " " + state + " at its controlling VM", TIMEOUT, "read the relay's log", () -> {
+            Optional<RelayTicketMessage.Update> update = standing(ticket);
+            if (state != TicketState.ENDED && update.isPresent() && update.get().state() == TicketState.ENDED) {
+                throw new LabException(ticket + ": want it " + state + ", have " + update.get(), "read the log");
             }
             synchronized (this) {
                 if (!refusals.isEmpty()) {
                     throw new LabException("refused: " + refusals, "read the relay's log");
                 }
             }
-            return standing.isPresent() && standing.get().state().compareTo(state) >= 0;
+            return update.isPresent() && update.get().state().compareTo(state) >= 0;
         });
         return standing(ticket).orElseThrow();
     }

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
 /** A person's device at the relay: it opens and closes the controlling VM with what its person signs. */
 final class ScriptedOpenerDevice implements TicketStream.Events {
     /** A job whose time is over ends up to a minute later. */
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration TIMEOUT = Duration.ofMinutes(2);
 
     private final RelaySiteFiles site;
     private final LinkedBlockingQueue<RelayTicketMessage.Refused> refusals = new LinkedBlockingQueue<>();
@@ -55,11 +55,11 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
                 CertifiedPeerVerifier.forRelays(site.beliefs()).only(RelaySiteFiles.RELAY);
         Future<ClientLink> dialled =
                 ClientLink.dial(loops, RelaySiteFiles.loopback(port), site.credential(site.device()), relay);
-        if (!dialled.awaitUninterruptibly(PATIENCE.toMillis()) || !dialled.isSuccess()) {
+        if (!dialled.awaitUninterruptibly(TIMEOUT.toMillis()) || !dialled.isSuccess()) {
             throw new LabException("a device's link: " + dialled.cause(), "read the relay's log");
         }
         TicketStream.open(dialled.getNow(), Optional.empty(), this);
-        Poll.until("a welcome of the device", PATIENCE, "read the relay's log", () -> {
+        Poll.until("a welcome of the device", TIMEOUT, "read the relay's log", () -> {
             synchronized (this) {
                 return stream != null;
             }
@@ -93,7 +93,7 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
             throws IOException, GeneralSecurityException {
         TlsCredential own = from.credential(signer);
         byte[] envelope = opening.sign(ScriptedTicketHost.key(own)).bytes();
-        say(new AgentTicketMessage.Open(chain(own), ByteString.copyFrom(envelope)));
+        send(new AgentTicketMessage.Open(chain(own), ByteString.copyFrom(envelope)));
     }
 
     void close(String opening) throws IOException, GeneralSecurityException {
@@ -101,11 +101,11 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
         byte[] envelope = new Withdrawal(opening, site.opener().project())
                 .sign(ScriptedTicketHost.key(own))
                 .bytes();
-        say(new AgentTicketMessage.Close(chain(own), ByteString.copyFrom(envelope)));
+        send(new AgentTicketMessage.Close(chain(own), ByteString.copyFrom(envelope)));
     }
 
     void ask(String opening) {
-        say(new AgentTicketMessage.QueryTicket(opening));
+        send(new AgentTicketMessage.QueryTicket(opening));
     }
 
     private static List<ByteString> chain(TlsCredential own) throws GeneralSecurityException {
@@ -116,7 +116,7 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
         return chain;
     }
 
-    private synchronized void say(AgentTicketMessage message) {
+    private synchronized void send(AgentTicketMessage message) {
         if (stream == null) {
             throw new IllegalStateException("a device says nothing while it has no stream");
         }
@@ -125,9 +125,9 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
 
     /** The next one. */
     RelayTicketMessage.Refused refused() throws IOException, InterruptedException {
-        RelayTicketMessage.Refused refused = refusals.poll(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        RelayTicketMessage.Refused refused = refusals.poll(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
         if (refused == null) {
-            throw new LabException("no refusal within " + PATIENCE.toSeconds() + " s", "read the relay's log");
+            throw new LabException("no refusal within " + TIMEOUT.toSeconds() + " s", "read the relay's log");
         }
         return refused;
     }
@@ -138,18 +138,16 @@ final class ScriptedOpenerDevice implements TicketStream.Events {
 
     /** Once it has come so far; it may have gone further. */
     RelayTicketMessage.Update await(String opening, TicketState state) throws IOException {
-        Poll.until(opening + " " + state + " at its opener's device", PATIENCE, "read the relay's log", () -> {
+        Poll.until(opening + " " + state + " at its opener's device", TIMEOUT, "read the relay's log", () -> {
             RelayTicketMessage.Refused refused = refusals.peek();
             if (refused != null) {
                 throw new LabException("refused: " + refused, "read the relay's log");
             }
-            Optional<RelayTicketMessage.Update> standing = standing(opening);
-            if (state != TicketState.ENDED
-                    && standing.isPresent()
-                    && standing.get().state() == TicketState.ENDED) {
-                throw new LabException(opening + ": want it " + state + ", have " + standing.get(), "read the log");
+            Optional<RelayTicketMessage.Update> update = standing(opening);
+            if (state != TicketState.ENDED && update.isPresent() && update.get().state() == TicketState.ENDED) {
+                throw new LabException(opening + ": want it " + state + ", have " + update.get(), "read the log");
             }
-            return standing.isPresent() && standing.get().state().compareTo(state) >= 0;
+            return update.isPresent() && update.get().state().compareTo(state) >= 0;
         });
         return standing(opening).orElseThrow();
     }

@@ -49,7 +49,7 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
     private final Consumer<ClientLink> attached;
     private final TlsCredential own;
     private final SigningKey key;
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     private final CertifiedIdentity relay;
 
     // Guarded by this object's monitor.
@@ -57,7 +57,7 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
     private final Set<String> reported = new HashSet<>();
     private final List<String> refusals = new ArrayList<>();
     /** On the present stream. */
-    private final Set<String> asked = new HashSet<>();
+    private final Set<String> claimed = new HashSet<>();
 
     private @Nullable TicketStream stream;
     private @Nullable AgentLink link;
@@ -79,9 +79,9 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
         this.attached = attached;
         this.own = site.credential(name);
         this.key = key(own);
-        this.beliefs = site.beliefs();
+        this.trustStore = site.beliefs();
         this.relay = CertificateChain.of(site.credential(RelaySiteFiles.RELAY).chain())
-                .verifyUnlisted(Set.of(CertificateRole.RELAY), beliefs.anchors(), Instant.now());
+                .verifyUnlisted(Set.of(CertificateRole.RELAY), trustStore.anchors(), Instant.now());
     }
 
     static SigningKey key(TlsCredential own) throws IOException, GeneralSecurityException {
@@ -93,7 +93,7 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
                 List.of(RelaySiteFiles.loopback(port)),
                 () -> own,
                 trust -> trust.only(RelaySiteFiles.RELAY),
-                beliefs,
+                trustStore,
                 "lab");
         link = new AgentLink(loops, terms, this, new SecureRandom());
     }
@@ -105,13 +105,13 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
             return;
         }
         for (TicketSteps.Step step : steps.started(name.id())) {
-            if (!slots.containsKey(step.ticket()) && asked.add("claim " + step.ticket())) {
+            if (!slots.containsKey(step.ticket()) && claimed.add("claim " + step.ticket())) {
                 now.send(new AgentTicketMessage.Claim(step.ticket(), step.job()));
             }
         }
         for (TicketSteps.Step step : steps.ended(name.id())) {
             AllocatedSlot slot = slots.get(step.ticket());
-            if (slot != null && !reported.contains(step.ticket()) && asked.add("report " + step.ticket())) {
+            if (slot != null && !reported.contains(step.ticket()) && claimed.add("report " + step.ticket())) {
                 byte[] part = DsseEnvelope.sign(PART, statement, key).bytes();
                 now.send(new AgentTicketMessage.Report(step.ticket(), slot.slot(), ByteString.copyFrom(part)));
             }
@@ -143,30 +143,30 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
     @Override
     public synchronized void onMessage(TicketStream on, RelayTicketMessage message) {
         if (message instanceof RelayTicketMessage.Welcome) {
-            asked.clear();
+            this.claimed.clear();
             stream = on;
         } else if (message instanceof RelayTicketMessage.Claimed claimed) {
-            take(claimed);
+            accept(claimed);
         } else if (message instanceof RelayTicketMessage.StatementStored done) {
             reported.add(done.ticket());
         } else if (message instanceof RelayTicketMessage.Refused refused) {
             if (refused.clause() == TicketClause.UNAVAILABLE) {
-                asked.remove("claim " + refused.ticket());
-                asked.remove("report " + refused.ticket());
+                this.claimed.remove("claim " + refused.ticket());
+                this.claimed.remove("report " + refused.ticket());
             } else {
                 refusals.add(refused.clause() + ": " + refused.text());
             }
         }
     }
 
-    private void take(RelayTicketMessage.Claimed claimed) {
+    private void accept(RelayTicketMessage.Claimed claimed) {
         try {
             CertifiedIdentity signer = CertificateChain.parse(claimed.chain().stream()
                             .map(ByteString::toByteArray)
                             .toList())
                     .verifyUnlisted(
                             Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER),
-                            beliefs.anchors(),
+                            trustStore.anchors(),
                             Instant.now());
             SignedRequest signed = SignedRequest.read(claimed.ticket().toByteArray(), signer);
             String ticket = signed.id();

@@ -15,14 +15,14 @@ final class StepProgram {
     public static void main(String[] args) throws IOException {
         StepCgroup step = StepCgroup.of(Long.parseLong(args[1]));
         long pid = Long.parseLong(args[3]);
-        say("itself", step, CgroupAttacher.DIRECT, args[2], pid);
-        say("root part", step, new AgentHostRootClient(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);
+        print("itself", step, CgroupAttacher.DIRECT, args[2], pid);
+        print("root part", step, new AgentHostRootClient(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);
     }
 
-    private static void say(String how, StepCgroup step, CgroupAttacher entrance, String domain, long pid) {
+    private static void print(String how, StepCgroup step, CgroupAttacher attacher, String domain, long pid) {
         long before = System.nanoTime();
         try {
-            step.attach(entrance, domain, pid);
+            step.attach(attacher, domain, pid);
             System.out.println(how + ": taken after " + (System.nanoTime() - before) / 1_000_000 + " ms");
         } catch (IOException e) {
             System.out.println(how + ": " + e.getMessage());

@@ -71,8 +71,9 @@ class SubmissionBurstTest {
                 echo "$? ${said//$'\\n'/ }"
             done
             """;
-    private static final Pattern TAKEN = Pattern.compile("0 ([1-9][0-9]*)");
-    private static final Pattern ASKED = Pattern.compile("\\b(asked|started) ticket=\\S+ job=([1-9][0-9]*)\\b");
+    private static final Pattern ACCEPTED = Pattern.compile("0 ([1-9][0-9]*)");
+    private static final Pattern STARTED_TICKET =
+            Pattern.compile("\\b(asked|started) ticket=\\S+ job=([1-9][0-9]*)\\b");
 
     private final Random random = new Random(ScenarioSeed.of("burst"));
     private final int submissions =
@@ -80,7 +81,7 @@ class SubmissionBurstTest {
     private final String name = "burst-" + ProcessHandle.current().pid();
     private final ExecutorService loops = Executors.newFixedThreadPool(LOOPS.size());
     /** Numbers, in the order in which each loop was told them. */
-    private final List<AcceptedSubmissions> taken = new ArrayList<>();
+    private final List<AcceptedSubmissions> accepted = new ArrayList<>();
 
     private final List<String> refused = new ArrayList<>();
     /** Submissions of which a busy slurmctld said nothing within 10 s: it may have taken them. */
@@ -97,7 +98,7 @@ class SubmissionBurstTest {
     }
 
     @BeforeEach
-    void lay_scripts() throws IOException {
+    void write_scripts() throws IOException {
         for (ClusterUser user : List.of(ClusterUser.ALICE, ClusterUser.BOB)) {
             local.as(user).succeed("bash", "-c", PREPARE);
         }
@@ -115,19 +116,19 @@ class SubmissionBurstTest {
         int part = submissions / 3;
         int limit = part / LOOPS.size();
         limitBob(limit);
-        collect(begin(part));
+        collect(submitAll(part));
         // Nothing has ended, so what bob has in the queue is his limit.
-        assertThat(taken)
+        assertThat(accepted)
                 .filteredOn(each -> each.user().equals(ClusterUser.BOB))
                 .hasSize(limit);
         assertThat(refused)
-                .hasSize(part - taken.size())
+                .hasSize(part - accepted.size())
                 .isNotEmpty()
-                .allMatch(said -> said.contains("QOSMaxSubmit") || said.contains("AssocMaxSubmitJobLimit"));
+                .allMatch(output -> output.contains("QOSMaxSubmit") || output.contains("AssocMaxSubmitJobLimit"));
         limitBob(-1);
         int refusals = refused.size();
         try (ControllerProcess controller = stage.startController(QUOTA)) {
-            collect(begin(part));
+            collect(submitAll(part));
             killWhileSubmitting(controller, submissions - 2 * part);
             JobTraces traces = new JobTraces(stage, controller);
             int enough = submissions / RUNNING_SHARE;
@@ -145,27 +146,27 @@ class SubmissionBurstTest {
     }
 
     /** Side by side, as many for each loop, the first ones one more. */
-    private List<Future<List<String>>> begin(int many) {
-        List<Future<List<String>>> begun = new ArrayList<>();
+    private List<Future<List<String>>> submitAll(int many) {
+        List<Future<List<String>>> submissions = new ArrayList<>();
         for (int loop = 0; loop < LOOPS.size(); loop++) {
             ClusterUser user = LOOPS.get(loop);
             int share = many / LOOPS.size() + (loop < many % LOOPS.size() ? 1 : 0);
-            begun.add(loops.submit(() -> local.as(user)
+            submissions.add(loops.submit(() -> local.as(user)
                     .command(List.of("bash", "-c", SUBMIT, "submit", Integer.toString(share), name))
                     .within(LIMIT)
                     .succeed()
                     .lines()
                     .toList()));
         }
-        return begun;
+        return submissions;
     }
 
-    private void collect(List<Future<List<String>>> begun) throws Exception {
-        for (int loop = 0; loop < begun.size(); loop++) {
-            for (String line : begun.get(loop).get()) {
-                Matcher number = TAKEN.matcher(line);
+    private void collect(List<Future<List<String>>> submissions) throws Exception {
+        for (int loop = 0; loop < submissions.size(); loop++) {
+            for (String line : submissions.get(loop).get()) {
+                Matcher number = ACCEPTED.matcher(line);
                 if (number.matches()) {
-                    taken.add(new AcceptedSubmissions(LOOPS.get(loop), number.group(1)));
+                    accepted.add(new AcceptedSubmissions(LOOPS.get(loop), number.group(1)));
                 } else if (line.contains("timed out")) {
                     unanswered++;
                 } else {
@@ -177,12 +178,12 @@ class SubmissionBurstTest {
 
     private void killWhileSubmitting(ControllerProcess controller, int many) throws Exception {
         for (int kill = 0; kill < KILLS; kill++) {
-            List<Future<List<String>>> begun = begin(many / KILLS + (kill < many % KILLS ? 1 : 0));
+            List<Future<List<String>>> submissions = submitAll(many / KILLS + (kill < many % KILLS ? 1 : 0));
             pause();
             controller.kill();
             pause();
             controller.restart();
-            collect(begun);
+            collect(submissions);
         }
     }
 
@@ -193,7 +194,7 @@ class SubmissionBurstTest {
     /** Some by their numbers, one by one, while others start and end; the rest of those that wait at once. */
     private void cancel(int rest) throws IOException {
         for (ClusterUser user : List.of(ClusterUser.ALICE, ClusterUser.BOB)) {
-            String numbers = taken.stream()
+            String numbers = accepted.stream()
                     .filter(each -> each.user().equals(user) && Long.parseLong(each.job()) % ONE_BY_ONE == rest)
                     .map(AcceptedSubmissions::job)
                     .collect(Collectors.joining(" "));
@@ -207,14 +208,14 @@ class SubmissionBurstTest {
 
     /** Numbers of the jobs that began, as each wrote itself. */
     private List<String> ran() throws IOException {
-        List<String> ran = new ArrayList<>();
+        List<String> ranJobs = new ArrayList<>();
         for (ClusterUser user : List.of(ClusterUser.ALICE, ClusterUser.BOB)) {
             Path file = folder(user).resolve("ran");
             if (Files.exists(file)) {
-                ran.addAll(Files.readAllLines(file));
+                ranJobs.addAll(Files.readAllLines(file));
             }
         }
-        return ran;
+        return ranJobs;
     }
 
     private Path folder(ClusterUser user) {
@@ -227,38 +228,39 @@ class SubmissionBurstTest {
 
     private void check(ControllerProcess controller) throws IOException {
         List<AccountingRecord> records = AccountingRecord.all(local, name);
-        assertThat(taken).hasSize(submissions - refused.size() - unanswered);
+        assertThat(accepted).hasSize(submissions - refused.size() - unanswered);
         List<String> accounted = records.stream().map(AccountingRecord::job).toList();
         assertThat(accounted).doesNotHaveDuplicates();
         assertThat(accounted)
-                .containsAll(taken.stream().map(AcceptedSubmissions::job).toList());
-        assertThat(accounted.size() - taken.size()).as("without an answer").isBetween(0, unanswered);
-        List<String> ran = ran();
-        assertThat(ran).doesNotHaveDuplicates();
+                .containsAll(accepted.stream().map(AcceptedSubmissions::job).toList());
+        assertThat(accounted.size() - accepted.size()).as("without an answer").isBetween(0, unanswered);
+        List<String> ranJobs = ran();
+        assertThat(ranJobs).doesNotHaveDuplicates();
         Set<String> completed = jobs(records, "COMPLETED 0:0");
         Set<String> cancelled = jobs(records, "CANCELLED 0:0");
         assertThat(completed.size() + cancelled.size())
                 .as("completed and cancelled: %s", records)
                 .isEqualTo(records.size());
-        assertThat(ran).containsAll(completed);
-        for (AcceptedSubmissions job : taken) {
+        assertThat(ranJobs).containsAll(completed);
+        for (AcceptedSubmissions job : accepted) {
             Path output = folder(job.user()).resolve("out-" + job.job());
             if (completed.contains(job.job())) {
                 assertThat(output)
                         .hasContent("job " + job.job() + " of " + job.user().name() + "\n");
             }
         }
-        Set<String> asked = new HashSet<>();
+        Set<String> submitted = new HashSet<>();
         Set<String> started = new HashSet<>();
-        Matcher line = ASKED.matcher(Files.readString(controller.log()));
+        Matcher line = STARTED_TICKET.matcher(Files.readString(controller.log()));
         while (line.find()) {
-            (line.group(1).equals("asked") ? asked : started).add(line.group(2));
+            (line.group(1).equals("asked") ? submitted : started).add(line.group(2));
         }
         long inFlight = cancelled.stream()
-                .filter(asked::contains)
+                .filter(submitted::contains)
                 .filter(job -> !started.contains(job))
                 .count();
-        long waiting = cancelled.stream().filter(job -> !asked.contains(job)).count();
+        long waiting =
+                cancelled.stream().filter(job -> !submitted.contains(job)).count();
         System.out.println("burst: submissions=" + submissions + " refused=" + refused.size() + " unanswered="
                 + unanswered + " completed="
                 + completed.size() + " cancelled=" + cancelled.size() + " of these waiting=" + waiting
@@ -267,9 +269,9 @@ class SubmissionBurstTest {
         assertThat(waiting).as("cancelled without a ticket").isPositive();
     }
 
-    private static Set<String> jobs(List<AccountingRecord> records, String ending) {
+    private static Set<String> jobs(List<AccountingRecord> records, String suffix) {
         return records.stream()
-                .filter(each -> (each.state() + " " + each.exit()).equals(ending))
+                .filter(each -> (each.state() + " " + each.exit()).equals(suffix))
                 .map(AccountingRecord::job)
                 .collect(Collectors.toSet());
     }

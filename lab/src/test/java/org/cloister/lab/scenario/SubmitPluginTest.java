@@ -32,7 +32,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class SubmitPluginTest extends JobSubmitPluginContract {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String NODES_OF_ITS_OWN = "a job's nodes are made for it alone when its turn comes";
-    private static final String SHAPE_WORDS = "Requested node configuration is not available";
+    private static final String SHAPE_REFUSAL = "Requested node configuration is not available";
 
     private final SlurmPairFixture stage;
     private final LabCluster local;
@@ -109,7 +109,7 @@ class SubmitPluginTest extends JobSubmitPluginContract {
             LabCommand.Output plain = sbatch(stage.plain().as(ClusterUser.ALICE), each.getKey());
             LabCommand.Output ours = sbatch(alice, each.getKey());
             assertThat(ours.exit()).as(each.getKey()).isEqualTo(plain.exit());
-            assertThat(last(ours)).as(each.getKey()).isEqualTo(last(plain)).endsWith(SHAPE_WORDS);
+            assertThat(last(ours)).as(each.getKey()).isEqualTo(last(plain)).endsWith(SHAPE_REFUSAL);
         }
     }
 
@@ -181,11 +181,11 @@ class SubmitPluginTest extends JobSubmitPluginContract {
             refused.put("gres=gpu:1", "Invalid generic resource (gres) specification");
             refused.put("switches=1", "Requested operation not supported on this system");
             refused.put("contiguous=yes", "Requested operation not supported on this system");
-            refused.put("numnodes=5", SHAPE_WORDS);
-            refused.put("numcpus=9", SHAPE_WORDS);
-            refused.put("mincpusnode=3", SHAPE_WORDS);
-            refused.put("minmemorynode=2001", SHAPE_WORDS);
-            refused.put("mintmpdisknode=4001", SHAPE_WORDS);
+            refused.put("numnodes=5", SHAPE_REFUSAL);
+            refused.put("numcpus=9", SHAPE_REFUSAL);
+            refused.put("mincpusnode=3", SHAPE_REFUSAL);
+            refused.put("minmemorynode=2001", SHAPE_REFUSAL);
+            refused.put("mintmpdisknode=4001", SHAPE_REFUSAL);
             for (Map.Entry<String, String> each : refused.entrySet()) {
                 LabCommand.Output output = update(alice, job, each.getKey());
                 assertThat(output.exit()).as(each.getKey()).isEqualTo(1);

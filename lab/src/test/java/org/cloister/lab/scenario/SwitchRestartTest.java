@@ -33,7 +33,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class SwitchRestartTest {
     private static final int RESTARTS = 10;
     private static final Duration BOUND = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     private static final List<IsolationProbe> PROBES = List.of(IsolationProbe.values());
 
     private final Random random = new Random(ScenarioSeed.of("restarts"));
@@ -100,12 +100,12 @@ class SwitchRestartTest {
                 host.ovs().startSwitch();
                 return null;
             });
-            long deadline = System.nanoTime() + PATIENCE.toNanos();
+            long deadline = System.nanoTime() + TIMEOUT.toNanos();
             while (!accepts(socket) && System.nanoTime() < deadline) {
                 Thread.onSpinWait();
             }
             long start = System.nanoTime();
-            Poll.until("the flows", PATIENCE, "read the log of ovs-vswitchd", () -> before.equals(flows(host)));
+            Poll.until("the flows", TIMEOUT, "read the log of ovs-vswitchd", () -> before.equals(flows(host)));
             long millis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start);
             started.get();
             return millis;

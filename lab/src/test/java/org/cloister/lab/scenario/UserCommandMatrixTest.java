@@ -70,9 +70,9 @@ class UserCommandMatrixTest {
             SoftAssertions all = new SoftAssertions();
             for (int i = 0; i < names.size(); i++) {
                 UserCommandResult answer = here.get(i).get();
-                UserCommandResult wanted = there.get(i).get();
-                all.assertThat(answer.text()).as(names.get(i)).isEqualTo(wanted.text());
-                all.assertThat(answer.exit()).as(names.get(i)).isEqualTo(wanted.exit());
+                UserCommandResult result = there.get(i).get();
+                all.assertThat(answer.text()).as(names.get(i)).isEqualTo(result.text());
+                all.assertThat(answer.exit()).as(names.get(i)).isEqualTo(result.exit());
             }
             all.assertAll();
         } finally {

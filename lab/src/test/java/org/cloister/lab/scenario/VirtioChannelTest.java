@@ -69,7 +69,7 @@ class VirtioChannelTest {
 
     private static final int MAX_ENVELOPE = 192 * 1024;
     private static final String FOLDER = "/run/channel";
-    private static final String SAID = "/run/channel.said";
+    private static final String OUTPUT = "/run/channel.said";
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
 
@@ -92,7 +92,7 @@ class VirtioChannelTest {
                 reachTwice(site, port, vm);
             } catch (LabException e) {
                 throw new LabException(
-                        e.getMessage() + "\nguest:\n" + said(vm) + "\nhost and relay:\n" + logs(), "compare them", e);
+                        e.getMessage() + "\nguest:\n" + output(vm) + "\nhost and relay:\n" + logs(), "compare them", e);
             }
         } finally {
             loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
@@ -112,7 +112,7 @@ class VirtioChannelTest {
         ChildProcess host = ChannelHost.start(port, vm.agentSocket(), folder);
         try {
             floodIsCut(java, host);
-            java.start(ChannelScript.class, "/run/channel.in", SAID, FOLDER);
+            java.start(ChannelScript.class, "/run/channel.in", OUTPUT, FOLDER);
             await("the guest's name served", vm, 1, "served from now on");
             Exchange first = open(site, port);
             first.echoes(1_000_000);
@@ -124,7 +124,7 @@ class VirtioChannelTest {
             await("evidence again", vm, 2, "evidence ");
             requireOneStatement(site, vm);
             open(site, port).echoes(1_000_000);
-            assertThat(said(vm)).contains("lost: ");
+            assertThat(output(vm)).contains("lost: ");
         } finally {
             host.close();
         }
@@ -132,8 +132,8 @@ class VirtioChannelTest {
 
     /** Each way of it ends its session, for a reason of its own, and the next session is as good as ever. */
     private void floodIsCut(GuestJava java, ChildProcess host) throws IOException {
-        String said = java.run(FloodScript.class, "", LIMIT);
-        assertThat(said).contains("garbage ended", "pings ended", "streams ended", "words ended", "over");
+        String output = java.run(FloodScript.class, "", LIMIT);
+        assertThat(output).contains("garbage ended", "pings ended", "streams ended", "words ended", "over");
         awaitWord(host);
         String log = Files.readString(folder.resolve("ChannelHost.log"));
         assertThat(log).contains("it breaks HTTP/2");
@@ -154,7 +154,7 @@ class VirtioChannelTest {
                 ScriptedTicketHost.key(site.credential(RelaySiteFiles.HOST)).verificationKey();
         Set<EvidenceStatement> statements = new HashSet<>();
         int answers = 0;
-        for (String line : said(vm).split("\n", -1)) {
+        for (String line : output(vm).split("\n", -1)) {
             if (line.startsWith("evidence ")) {
                 byte[] envelope = BinaryText.fromBase64(line.substring("evidence ".length()), MAX_ENVELOPE);
                 byte[] payload =
@@ -172,8 +172,13 @@ class VirtioChannelTest {
         });
     }
 
-    private static void await(String what, LabVm vm, int times, String words) throws IOException {
-        Poll.until(what, LIMIT, "read " + SAID, Duration.ofSeconds(1), () -> said(vm).split(words, -1).length > times);
+    private static void await(String what, LabVm vm, int times, String text) throws IOException {
+        Poll.until(
+                what,
+                LIMIT,
+                "read " + OUTPUT,
+                Duration.ofSeconds(1),
+                () -> output(vm).split(text, -1).length > times);
     }
 
     private String logs() throws IOException {
@@ -185,22 +190,22 @@ class VirtioChannelTest {
         return logs.toString();
     }
 
-    private static String said(LabVm vm) throws IOException {
-        return vm.succeed("cat", SAID);
+    private static String output(LabVm vm) throws IOException {
+        return vm.succeed("cat", OUTPUT);
     }
 
     /** A guest's first handshake loads what makes one, and may take longer than the other end waits. */
     private Exchange open(RelaySiteFiles site, int port) throws Exception {
-        TrustStore beliefs = site.beliefs();
-        beliefs.addRevocationList(Files.readAllBytes(folder.resolve("site.crl")));
-        beliefs.addRevocationList(Files.readAllBytes(folder.resolve("owner.crl")));
-        CertifiedPeerVerifier trust = CertifiedPeerVerifier.forCircuitEnds(beliefs);
+        TrustStore trustStore = site.beliefs();
+        trustStore.addRevocationList(Files.readAllBytes(folder.resolve("site.crl")));
+        trustStore.addRevocationList(Files.readAllBytes(folder.resolve("owner.crl")));
+        CertifiedPeerVerifier trust = CertifiedPeerVerifier.forCircuitEnds(trustStore);
         TlsCredential member = site.credential(site.member());
         ClientLink link = ClientLink.dial(
                         loops,
                         RelaySiteFiles.loopback(port),
                         site.credential(site.device()),
-                        CertifiedPeerVerifier.forRelays(beliefs).only(RelaySiteFiles.RELAY))
+                        CertifiedPeerVerifier.forRelays(trustStore).only(RelaySiteFiles.RELAY))
                 .get(60, TimeUnit.SECONDS);
         CircuitTerms terms = new CircuitTerms(site.member(), site.controller(), Digest.sha384("a policy"));
         String why = "";
@@ -225,13 +230,13 @@ class VirtioChannelTest {
         final CompletableFuture<String> ended = new CompletableFuture<>();
         private final CompletableFuture<byte[]> echo = new CompletableFuture<>();
         private final ByteArrayOutputStream got = new ByteArrayOutputStream();
-        private volatile int wanted;
+        private volatile int readRequested;
         private Circuit circuit;
 
         void echoes(int bytes) throws Exception {
             byte[] sent = new byte[bytes];
             new Random(1).nextBytes(sent);
-            wanted = bytes;
+            readRequested = bytes;
             circuit.channel().writeAndFlush(Unpooled.wrappedBuffer(sent));
             assertThat(Arrays.equals(echo.get(LIMIT.toSeconds(), TimeUnit.SECONDS), sent))
                     .isTrue();
@@ -242,7 +247,7 @@ class VirtioChannelTest {
             ByteBuf bytes = (ByteBuf) message;
             got.writeBytes(ByteBufUtil.getBytes(bytes));
             bytes.release();
-            if (got.size() >= wanted) {
+            if (got.size() >= readRequested) {
                 echo.complete(got.toByteArray());
             }
         }

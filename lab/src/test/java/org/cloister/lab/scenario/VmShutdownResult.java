@@ -28,12 +28,12 @@ record VmShutdownResult(Duration took, boolean cutOff) {
                 SiteHosts.LIMIT,
                 "read agent-host's log",
                 () -> gone.matcher(agents.logs()).find());
-        String said = agents.logs();
-        Matcher end = gone.matcher(said);
+        String log = agents.logs();
+        Matcher end = gone.matcher(log);
         assertThat(end.find()).isTrue();
         VmShutdownResult found = new VmShutdownResult(
                 Duration.ofMillis(Long.parseLong(end.group(1))),
-                said.lines().anyMatch(line -> line.contains("done DestroyDomain[") && line.contains(owner.uuid())));
+                log.lines().anyMatch(line -> line.contains("done DestroyDomain[") && line.contains(owner.uuid())));
         System.out.println("VM of " + owner.names().domain() + ": " + found);
         return found;
     }

@@ -81,13 +81,13 @@ public final class Hpke {
      * @throws KeyException.Malformed when {@code scalar} is not a private key of the curve
      */
     SealingKey key(SecretMemory scalar) throws KeyException {
-        boolean taken = false;
+        boolean isOpen = false;
         try {
             SealingKey key = new SealingKey(scalar, SealingPublicKey.of(suite, curve.point(scalar)));
-            taken = true;
+            isOpen = true;
             return key;
         } finally {
-            if (!taken) {
+            if (!isOpen) {
                 scalar.close();
             }
         }

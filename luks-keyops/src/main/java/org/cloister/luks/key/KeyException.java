@@ -8,16 +8,16 @@ import java.io.IOException;
 public abstract class KeyException extends IOException {
     private static final long serialVersionUID = 1;
 
-    private KeyException(String operation, String wanted, String had, String remedy) {
-        super(operation + ": want " + wanted + ", have " + had + "; " + remedy);
+    private KeyException(String operation, String expected, String actual, String remedy) {
+        super(operation + ": want " + expected + ", have " + actual + "; " + remedy);
     }
 
     /** The bytes do not have the form that the format's page describes. */
     public static final class Malformed extends KeyException {
         private static final long serialVersionUID = 1;
 
-        public Malformed(String operation, String wanted, String had) {
-            super(operation, wanted, had, "see where it comes from");
+        public Malformed(String operation, String expected, String actual) {
+            super(operation, expected, actual, "see where it comes from");
         }
     }
 
@@ -28,8 +28,8 @@ public abstract class KeyException extends IOException {
     public static final class Refused extends KeyException {
         private static final long serialVersionUID = 1;
 
-        public Refused(String operation, String wanted, String remedy) {
-            super(operation, wanted, "other or changed ones", remedy);
+        public Refused(String operation, String expected, String remedy) {
+            super(operation, expected, "other or changed ones", remedy);
         }
     }
 
@@ -39,8 +39,8 @@ public abstract class KeyException extends IOException {
 
         private final String call;
 
-        public CallFailed(String call, String said) {
-            super("key operation", call + " to succeed", said, "see the library's version and free memory");
+        public CallFailed(String call, String error) {
+            super("key operation", call + " to succeed", error, "see the library's version and free memory");
             this.call = call;
         }
 

@@ -25,7 +25,7 @@ final class KeyFormatJson {
 
     private static final int MAX_DEPTH = 4;
     private static final int MAX_NUMBER = 10;
-    private static final int MAX_SHOWN = 40;
+    private static final int MAX_QUOTED = 40;
 
     static final ObjectMapper MAPPER = JsonMapper.builder(JsonFactory.builder()
                     .streamReadConstraints(StreamReadConstraints.builder()
@@ -65,11 +65,11 @@ final class KeyFormatJson {
         if (!node.isObject()) {
             throw malformed("an object", node.getNodeType().toString());
         }
-        TreeSet<String> wanted = new TreeSet<>(List.of(members));
-        TreeSet<String> had = new TreeSet<>();
-        node.fieldNames().forEachRemaining(had::add);
-        if (!wanted.equals(had)) {
-            throw malformed("the members " + wanted, shown(had.toString()));
+        TreeSet<String> expected = new TreeSet<>(List.of(members));
+        TreeSet<String> actual = new TreeSet<>();
+        node.fieldNames().forEachRemaining(actual::add);
+        if (!expected.equals(actual)) {
+            throw malformed("the members " + expected, shown(actual.toString()));
         }
         return this;
     }
@@ -100,9 +100,9 @@ final class KeyFormatJson {
         return node.textValue();
     }
 
-    void requireText(String wanted) throws KeyException.Malformed {
-        if (!text().equals(wanted)) {
-            throw malformed(wanted, shown(text()));
+    void requireText(String expected) throws KeyException.Malformed {
+        if (!text().equals(expected)) {
+            throw malformed(expected, shown(text()));
         }
     }
 
@@ -128,11 +128,11 @@ final class KeyFormatJson {
         return bytes;
     }
 
-    KeyException.Malformed malformed(String wanted, String had) {
-        return new KeyException.Malformed(subject, wanted, had);
+    KeyException.Malformed malformed(String expected, String actual) {
+        return new KeyException.Malformed(subject, expected, actual);
     }
 
     private static String shown(String text) {
-        return text.length() > MAX_SHOWN ? text.substring(0, MAX_SHOWN) + "..." : text;
+        return text.length() > MAX_QUOTED ? text.substring(0, MAX_QUOTED) + "..." : text;
     }
 }

@@ -116,14 +116,14 @@ public final class LibCryptoCalls {
 
     KeyException failed(String call) {
         long error = lib.ERR_get_error();
-        String said = "no reason given";
+        String reason = "no reason given";
         if (error != 0) {
             Pointer text = Memory.allocateDirect(runtime, ERROR_TEXT);
             lib.ERR_error_string_n(error, text, ERROR_TEXT);
-            said = text.getString(0);
+            reason = text.getString(0);
         }
         forgetErrors();
-        return new KeyException.CallFailed(call, said);
+        return new KeyException.CallFailed(call, reason);
     }
 
     /** Clears the thread's queue of errors; an error left in it would be attributed to a later call. */

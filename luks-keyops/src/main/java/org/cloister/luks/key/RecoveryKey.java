@@ -82,9 +82,9 @@ public final class RecoveryKey {
                 }
             }
             SecretMemory scalar = crypto.secrets().part(bytes, 0, SCALAR);
-            try (SecretMemory given = crypto.secrets().part(bytes, SCALAR, CHECK);
+            try (SecretMemory entered = crypto.secrets().part(bytes, SCALAR, CHECK);
                     SecretMemory check = check(scalar)) {
-                if (!given.sameAs(check)) {
+                if (!entered.sameAs(check)) {
                     throw new KeyException.Malformed(SUBJECT, "digits that fit their check", "a wrong digit");
                 }
                 return new Hpke(crypto).key(scalar);

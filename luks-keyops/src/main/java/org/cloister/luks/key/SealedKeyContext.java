@@ -53,9 +53,9 @@ public record SealedKeyContext(
                 LengthPrefixedFields.number(expires));
     }
 
-    private static void require(boolean holds, String wanted, String had) {
+    private static void require(boolean holds, String expected, String actual) {
         if (!holds) {
-            throw new IllegalArgumentException("context of a sealed key: want " + wanted + ", have " + had);
+            throw new IllegalArgumentException("context of a sealed key: want " + expected + ", have " + actual);
         }
     }
 }

@@ -16,8 +16,8 @@ public final class SecretException extends IOException {
      * @param call the C function that failed, or the library that is missing
      * @param errno 0 where the call has none
      */
-    public SecretException(String operation, String call, int errno, String had, String remedy) {
-        super(operation + ": " + call + ": " + had + (errno == 0 ? "" : " (errno " + errno + ")") + "; " + remedy);
+    public SecretException(String operation, String call, int errno, String actual, String remedy) {
+        super(operation + ": " + call + ": " + actual + (errno == 0 ? "" : " (errno " + errno + ")") + "; " + remedy);
         this.call = call;
         this.errno = errno;
     }

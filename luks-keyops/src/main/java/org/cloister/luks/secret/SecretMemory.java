@@ -48,7 +48,7 @@ public final class SecretMemory implements AutoCloseable {
         public void close() {
             if (!over) {
                 over = true;
-                giveBack();
+                releaseLoan();
             }
         }
     }
@@ -113,7 +113,7 @@ public final class SecretMemory implements AutoCloseable {
                 return;
             }
         }
-        end();
+        release();
     }
 
     void wipe() {
@@ -126,17 +126,17 @@ public final class SecretMemory implements AutoCloseable {
         return "SecretMemory[" + length + " bytes]";
     }
 
-    private void giveBack() {
+    private void releaseLoan() {
         synchronized (this) {
             loans--;
             if (!closed || loans > 0) {
                 return;
             }
         }
-        end();
+        release();
     }
 
-    private void end() {
+    private void release() {
         wipe();
         pages.unmap();
         onWiped.run();

@@ -164,7 +164,7 @@ final class CryptsetupLibrary {
             return new VolumeException.Luks1(fault);
         }
         if (traces.isTruncated()) {
-            return new VolumeException.Truncated(fault, traces.wanted(), traces.length());
+            return new VolumeException.Truncated(fault, traces.expected(), traces.length());
         }
         return traces.luks2() ? new VolumeException.DamagedHeader(fault) : new VolumeException.NotLuks(fault);
     }

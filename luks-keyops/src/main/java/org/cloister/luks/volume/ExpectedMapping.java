@@ -55,8 +55,8 @@ record ExpectedMapping(String uuid, VolumeIntegrity integrity, Path device, int 
         if (difference.isPresent()) {
             throw new VolumeException.UnexpectedMapping(
                     Fault.own("DM_TABLE_STATUS", name),
-                    difference.get().wanted(),
-                    difference.get().had());
+                    difference.get().expected(),
+                    difference.get().actual());
         }
     }
 
@@ -117,16 +117,16 @@ record ExpectedMapping(String uuid, VolumeIntegrity integrity, Path device, int 
                 word(table, 2, Integer.toString(TAG)));
     }
 
-    private static Optional<Difference> word(DeviceMapperTable table, int index, String wanted) {
-        String had = index < table.words().size() ? table.words().get(index) : "nothing";
-        return want("word " + index, wanted, had);
+    private static Optional<Difference> word(DeviceMapperTable table, int index, String expected) {
+        String actual = index < table.words().size() ? table.words().get(index) : "nothing";
+        return want("word " + index, expected, actual);
     }
 
-    private static Optional<Difference> want(String what, Object wanted, Object had) {
-        return wanted.equals(had)
+    private static Optional<Difference> want(String what, Object expected, Object actual) {
+        return expected.equals(actual)
                 ? Optional.empty()
                 : Optional.of(new Difference(
-                        "a mapping with " + what + " " + wanted, LuksHeaderForm.printable(had.toString())));
+                        "a mapping with " + what + " " + expected, LuksHeaderForm.printable(actual.toString())));
     }
 
     @SafeVarargs

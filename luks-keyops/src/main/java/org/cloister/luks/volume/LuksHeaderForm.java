@@ -36,10 +36,10 @@ final class LuksHeaderForm {
         this.integrity = integrity;
     }
 
-    private record Rule(String wanted, Predicate<String> accepts) {}
+    private record Rule(String expected, Predicate<String> accepts) {}
 
     /** A difference between a header and the form. */
-    record Difference(String wanted, String had) {}
+    record Difference(String expected, String actual) {}
 
     /**
      * Returns the first difference in the order segments, digests, configuration, key slots; empty if there is none.
@@ -63,9 +63,9 @@ final class LuksHeaderForm {
         }
         slots.forEach(this::slot);
         for (Map.Entry<String, Rule> each : rules.entrySet()) {
-            String had = fields.values().getOrDefault(each.getKey(), "nothing");
-            if (!each.getValue().accepts.test(had)) {
-                return Optional.of(new Difference(each.getKey() + " " + each.getValue().wanted, printable(had)));
+            String actual = fields.values().getOrDefault(each.getKey(), "nothing");
+            if (!each.getValue().accepts.test(actual)) {
+                return Optional.of(new Difference(each.getKey() + " " + each.getValue().expected, printable(actual)));
             }
         }
         return fields.values().keySet().stream()
@@ -137,7 +137,9 @@ final class LuksHeaderForm {
         long last = VolumeCreation.LAYOUT.length() - size;
         rules.put(
                 at + "area.offset",
-                new Rule("a multiple of " + BLOCK + " from " + first + " to " + last, had -> isArea(had, first, last)));
+                new Rule(
+                        "a multiple of " + BLOCK + " from " + first + " to " + last,
+                        actual -> isArea(actual, first, last)));
         derivation(at + "kdf.");
     }
 
@@ -156,8 +158,8 @@ final class LuksHeaderForm {
         }
     }
 
-    private static boolean isArea(String had, long first, long last) {
-        Matcher bytes = BYTES.matcher(had);
+    private static boolean isArea(String actual, long first, long last) {
+        Matcher bytes = BYTES.matcher(actual);
         if (!bytes.matches()) {
             return false;
         }
@@ -169,8 +171,8 @@ final class LuksHeaderForm {
         rules.put(path, new Rule(value, value::equals));
     }
 
-    private void matching(String path, String wanted, String pattern) {
-        rules.put(path, new Rule(wanted, had -> had.matches(pattern)));
+    private void matching(String path, String expected, String pattern) {
+        rules.put(path, new Rule(expected, actual -> actual.matches(pattern)));
     }
 
     private static String quoted(long number) {

@@ -14,10 +14,10 @@ import java.util.regex.Pattern;
  * Traces of LUKS on a device whose header libcryptsetup rejects. They only select the error; nothing is opened with
  * them. Offsets are those of the LUKS2 On-Disk Format Specification 1.1.1, section 2.
  *
- * @param wanted length of header and key slots in bytes as the header states it; 0 if it does not
+ * @param expected length of header and key slots in bytes as the header states it; 0 if it does not
  * @param length of the device
  */
-record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
+record LuksHeaderProbe(boolean luks1, boolean luks2, long expected, long length) {
     private static final byte[] PRIMARY = {'L', 'U', 'K', 'S', (byte) 0xba, (byte) 0xbe};
     private static final byte[] SECONDARY = {'S', 'K', 'U', 'L', (byte) 0xba, (byte) 0xbe};
     private static final int MAGIC_LENGTH = 6;
@@ -45,7 +45,7 @@ record LuksHeaderProbe(boolean luks1, boolean luks2, long wanted, long length) {
     }
 
     boolean isTruncated() {
-        return luks2 && (length < 2 * SMALLEST || length < wanted);
+        return luks2 && (length < 2 * SMALLEST || length < expected);
     }
 
     /** Returns the length of header and key slots that a primary header, perhaps cut or damaged, states. */

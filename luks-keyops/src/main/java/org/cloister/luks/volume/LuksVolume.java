@@ -84,7 +84,7 @@ public final class LuksVolume implements AutoCloseable {
         Optional<LuksHeaderForm.Difference> difference = LuksHeaderForm.difference(uuid(), fields, integrity);
         if (difference.isPresent()) {
             throw new VolumeException.UnexpectedHeader(
-                    fault, difference.get().wanted(), difference.get().had());
+                    fault, difference.get().expected(), difference.get().actual());
         }
     }
 
@@ -301,10 +301,10 @@ public final class LuksVolume implements AutoCloseable {
      */
     private void requireVolumeKey(String function, SecretMemory key) throws VolumeException {
         Pointer cd = open();
-        int told = library.query(() -> lib.crypt_get_volume_key_size(cd));
-        List<Integer> wanted = told > 0 ? List.of(told) : VolumeIntegrity.VOLUME_KEY_LENGTHS;
-        if (!wanted.contains(key.length())) {
-            String lengths = wanted.stream().map(String::valueOf).collect(Collectors.joining(" or "));
+        int size = library.query(() -> lib.crypt_get_volume_key_size(cd));
+        List<Integer> expected = size > 0 ? List.of(size) : VolumeIntegrity.VOLUME_KEY_LENGTHS;
+        if (!expected.contains(key.length())) {
+            String lengths = expected.stream().map(String::valueOf).collect(Collectors.joining(" or "));
             throw new VolumeException.WrongKeyLength(Fault.own(function, device), lengths, key.length());
         }
     }

@@ -40,10 +40,10 @@ final class VolumeCreation {
     }
 
     LuksVolume run(SecretMemory volumeKey) throws VolumeException {
-        int wanted = format.integrity().volumeKeyLength();
-        if (volumeKey.length() != wanted) {
+        int expected = format.integrity().volumeKeyLength();
+        if (volumeKey.length() != expected) {
             throw new VolumeException.WrongKeyLength(
-                    Fault.own("crypt_format", device), Integer.toString(wanted), volumeKey.length());
+                    Fault.own("crypt_format", device), Integer.toString(expected), volumeKey.length());
         }
         requireBlankWithRoom();
         Pointer cd =

@@ -9,8 +9,8 @@ public abstract sealed class VolumeException extends IOException {
 
     private final Fault fault;
 
-    private VolumeException(Fault fault, String wanted, String had, String remedy) {
-        super(fault.subject() + ": " + fault.call() + ": want " + wanted + ", have " + had + "; " + remedy
+    private VolumeException(Fault fault, String expected, String actual, String remedy) {
+        super(fault.subject() + ": " + fault.call() + ": want " + expected + ", have " + actual + "; " + remedy
                 + fault.tail());
         this.fault = fault;
     }
@@ -61,11 +61,11 @@ public abstract sealed class VolumeException extends IOException {
     public static final class LibraryMissing extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        LibraryMissing(String library, String had) {
+        LibraryMissing(String library, String actual) {
             super(
                     Fault.own("load", library),
                     "the library",
-                    had,
+                    actual,
                     "install libcryptsetup12 (Debian) or cryptsetup-libs (RPM)");
         }
     }
@@ -123,8 +123,12 @@ public abstract sealed class VolumeException extends IOException {
     public static final class Truncated extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        Truncated(Fault fault, long wanted, long had) {
-            super(fault, "more than " + wanted + " bytes", had + " bytes", "restore the file from a copy, or erase it");
+        Truncated(Fault fault, long needed, long actual) {
+            super(
+                    fault,
+                    "more than " + needed + " bytes",
+                    actual + " bytes",
+                    "restore the file from a copy, or erase it");
         }
     }
 
@@ -132,8 +136,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class TooSmall extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        TooSmall(Fault fault, long wanted, long had) {
-            super(fault, "at least " + wanted + " bytes", had + " bytes", "make it larger");
+        TooSmall(Fault fault, long needed, long actual) {
+            super(fault, "at least " + needed + " bytes", actual + " bytes", "make it larger");
         }
     }
 
@@ -150,8 +154,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class WrongKeyLength extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        WrongKeyLength(Fault fault, String wanted, int had) {
-            super(fault, "a key of " + wanted + " bytes", had + " bytes", "see which key this is");
+        WrongKeyLength(Fault fault, String expected, int actual) {
+            super(fault, "a key of " + expected + " bytes", actual + " bytes", "see which key this is");
         }
     }
 
@@ -186,8 +190,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class DiskFull extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        DiskFull(Fault fault, long wanted) {
-            super(fault, wanted + " bytes for the header", "less on its file system", "make room");
+        DiskFull(Fault fault, long needed) {
+            super(fault, needed + " bytes for the header", "less on its file system", "make room");
         }
     }
 
@@ -204,11 +208,11 @@ public abstract sealed class VolumeException extends IOException {
     public static final class MappingUnknown extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        MappingUnknown(Fault fault, int had) {
+        MappingUnknown(Fault fault, int actual) {
             super(
                     fault,
                     "device-mapper's word on whether it is mapped",
-                    "status " + had,
+                    "status " + actual,
                     "run as root; dmsetup info tells what is mapped, and the key may still be there");
         }
     }
@@ -217,8 +221,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class BadMetadata extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        BadMetadata(Fault fault, String wanted, String had) {
-            super(fault, wanted, had, "see cryptsetup luksDump");
+        BadMetadata(Fault fault, String expected, String actual) {
+            super(fault, expected, actual, "see cryptsetup luksDump");
         }
     }
 
@@ -226,11 +230,11 @@ public abstract sealed class VolumeException extends IOException {
     public static final class UnexpectedHeader extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        UnexpectedHeader(Fault fault, String wanted, String had) {
+        UnexpectedHeader(Fault fault, String expected, String actual) {
             super(
                     fault,
-                    wanted,
-                    had,
+                    expected,
+                    actual,
                     "write nothing to it: another program made this header, or the storage changed it");
         }
     }
@@ -239,8 +243,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class UnexpectedMapping extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        UnexpectedMapping(Fault fault, String wanted, String had) {
-            super(fault, wanted, had, "write nothing to it; dmsetup table shows what is mapped");
+        UnexpectedMapping(Fault fault, String expected, String actual) {
+            super(fault, expected, actual, "write nothing to it; dmsetup table shows what is mapped");
         }
     }
 
@@ -248,8 +252,8 @@ public abstract sealed class VolumeException extends IOException {
     public static final class NotErased extends VolumeException {
         private static final long serialVersionUID = 1;
 
-        NotErased(Fault fault, String had) {
-            super(fault, "zeros where the header was", had, "erase again; if that does not help destroy the disk");
+        NotErased(Fault fault, String actual) {
+            super(fault, "zeros where the header was", actual, "erase again; if that does not help destroy the disk");
         }
     }
 

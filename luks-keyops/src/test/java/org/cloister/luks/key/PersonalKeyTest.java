@@ -93,14 +93,14 @@ class PersonalKeyTest {
 
     @Test
     void a_recovery_key_is_read_however_it_was_typed() throws IOException {
-        RecoveryKey paper = new RecoveryKey(crypto);
-        try (SecretMemory printed = paper.print(key)) {
+        RecoveryKey recovery = new RecoveryKey(crypto);
+        try (SecretMemory printed = recovery.print(key)) {
             String text = new String(KnownSecrets.bytes(printed), StandardCharsets.US_ASCII);
             assertThat(text).matches("([0-9A-F]{8}-){12}[0-9A-F]{8}");
             for (String typed : List.of(
                     text, text.toLowerCase(Locale.ROOT), text.replace('-', ' ') + "\n", text.replace("-", "\r\n"))) {
                 try (SecretMemory secret = text(typed);
-                        SealingKey read = paper.read(secret)) {
+                        SealingKey read = recovery.read(secret)) {
                     assertThat(read.scalar().sameAs(key.scalar())).isTrue();
                     assertThat(read.publicKey()).isEqualTo(key.publicKey());
                 }
@@ -110,20 +110,20 @@ class PersonalKeyTest {
 
     @Test
     void one_wrong_digit_of_a_recovery_key_is_found() throws IOException {
-        RecoveryKey paper = new RecoveryKey(crypto);
-        try (SecretMemory printed = paper.print(key)) {
+        RecoveryKey recovery = new RecoveryKey(crypto);
+        try (SecretMemory printed = recovery.print(key)) {
             String text = new String(KnownSecrets.bytes(printed), StandardCharsets.US_ASCII);
             for (int at = 0; at < text.length(); at++) {
                 if (text.charAt(at) != '-') {
                     char other = text.charAt(at) == '0' ? '1' : '0';
                     String wrong = text.substring(0, at) + other + text.substring(at + 1);
-                    assertRefused(paper, wrong, "a wrong digit");
+                    assertRefused(recovery, wrong, "a wrong digit");
                 }
             }
-            assertRefused(paper, text.substring(1), "have 103");
-            assertRefused(paper, text + "0", "have 105");
-            assertRefused(paper, "G" + text.substring(1), "other characters");
-            assertRefused(paper, " ".repeat(513), "have 513");
+            assertRefused(recovery, text.substring(1), "have 103");
+            assertRefused(recovery, text + "0", "have 105");
+            assertRefused(recovery, "G" + text.substring(1), "other characters");
+            assertRefused(recovery, " ".repeat(513), "have 513");
         }
     }
 
@@ -134,11 +134,11 @@ class PersonalKeyTest {
                 .hasMessageEndingWith("install libargon2-1");
     }
 
-    private void assertRefused(RecoveryKey paper, String typed, String had) throws IOException {
+    private void assertRefused(RecoveryKey recovery, String typed, String actual) throws IOException {
         try (SecretMemory secret = text(typed)) {
-            assertThatThrownBy(() -> paper.read(secret))
+            assertThatThrownBy(() -> recovery.read(secret))
                     .isInstanceOf(KeyException.Malformed.class)
-                    .hasMessageContaining(had);
+                    .hasMessageContaining(actual);
         }
     }
 

@@ -56,13 +56,13 @@ final class HandoverProgram {
         }
         LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
         Hpke hpke = new Hpke(crypto);
-        RecoveryKey paper = new RecoveryKey(crypto);
+        RecoveryKey recovery = new RecoveryKey(crypto);
         SealingPublicKey sender = SealingPublicKey.of(Files.readAllBytes(folder.resolve("sender")));
         byte[] aad = Files.readAllBytes(folder.resolve("context"));
         for (int i = 0; i < count; i++) {
             byte[] sealed = Files.readAllBytes(folder.resolve("sealed-" + i));
             try (SecretMemory typed = secrets.readFile(folder.resolve("private-" + i), 512);
-                    SealingKey key = paper.read(typed);
+                    SealingKey key = recovery.read(typed);
                     SecretMemory opened = hpke.openFrom(sender, key, SealedKeyContext.info(), aad, sealed);
                     SecretMemory again = secrets.part(opened, 0, opened.length())) {
                 if (i < 3) {
@@ -95,12 +95,12 @@ final class HandoverProgram {
                     SealingKey key = file.open(crypto, argon2, passphrase);
                     SecretMemory driveKey = envelope.open(hpke, key);
                     SealingKey other = hpke.generate();
-                    SecretMemory paper = new RecoveryKey(crypto).print(key)) {
+                    SecretMemory recoveryText = new RecoveryKey(crypto).print(key)) {
                 DriveEnvelope.Recipient recipient =
                         new DriveEnvelope.Recipient("n" + i, DriveEnvelope.Role.OWNER, other.publicKey());
                 envelope.with(hpke, recipient, driveKey);
                 SealingKeyFile.seal(crypto, argon2, new Argon2.Cost(1, 1 << 13, 1), key, passphrase);
-                System.out.println(driveKey + " " + paper);
+                System.out.println(driveKey + " " + recoveryText);
             }
         }
     }

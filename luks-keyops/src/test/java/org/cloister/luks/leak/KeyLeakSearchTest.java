@@ -133,7 +133,7 @@ class KeyLeakSearchTest {
         byte[] passphrase = "this passphrase is known to the leak test".getBytes(StandardCharsets.US_ASCII);
         try (SealingKey owner = hpke.generate();
                 SealingKey safe = hpke.generate();
-                SecretMemory words = KnownSecrets.secret(secrets, passphrase);
+                SecretMemory phrase = KnownSecrets.secret(secrets, passphrase);
                 SecretMemory drive = KnownSecrets.secret(secrets, driveKey)) {
             List<Recipient> recipients = List.of(
                     new Recipient("owner", Role.OWNER, owner.publicKey()),
@@ -144,7 +144,7 @@ class KeyLeakSearchTest {
             Argon2.Cost cost = new Argon2.Cost(1, 1 << 13, 1);
             write(
                     "key-file",
-                    SealingKeyFile.seal(crypto, Argon2.load(crypto), cost, owner, words)
+                    SealingKeyFile.seal(crypto, Argon2.load(crypto), cost, owner, phrase)
                             .json());
             write("passphrase", passphrase);
             TRACES.add("owner's private key", printed(crypto, owner, "owner"));

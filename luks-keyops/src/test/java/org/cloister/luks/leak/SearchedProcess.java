@@ -22,7 +22,7 @@ final class SearchedProcess implements AutoCloseable {
 
     private final Process process;
     private final BufferedReader output;
-    private final StringBuilder said = new StringBuilder();
+    private final StringBuilder transcript = new StringBuilder();
 
     private SearchedProcess(Process process) {
         this.process = process;
@@ -101,9 +101,9 @@ final class SearchedProcess implements AutoCloseable {
                 .redirectErrorStream(true)
                 .start();
         gcore.getOutputStream().close();
-        String said = new String(gcore.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(gcore.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         if (!gcore.waitFor(60, TimeUnit.SECONDS) || gcore.exitValue() != 0) {
-            throw new IllegalStateException("gcore: " + said);
+            throw new IllegalStateException("gcore: " + output);
         }
         Path core = folder.resolve("core." + process.pid());
         try (InputStream in = Files.newInputStream(core)) {
@@ -126,11 +126,11 @@ final class SearchedProcess implements AutoCloseable {
     }
 
     Set<String> output(SecretTraces traces) {
-        return traces.in(said.toString().getBytes(StandardCharsets.UTF_8));
+        return traces.in(transcript.toString().getBytes(StandardCharsets.UTF_8));
     }
 
     String processOutput() {
-        return said.toString();
+        return transcript.toString();
     }
 
     @Override
@@ -140,12 +140,12 @@ final class SearchedProcess implements AutoCloseable {
 
     private void await(String word) throws IOException {
         for (String line; (line = output.readLine()) != null; ) {
-            said.append(line).append('\n');
+            transcript.append(line).append('\n');
             if (line.equals(word)) {
                 return;
             }
         }
-        throw new IllegalStateException("the child ended before it was " + word + ": " + said);
+        throw new IllegalStateException("the child ended before it was " + word + ": " + transcript);
     }
 
     private static final class Region extends InputStream {
@@ -168,14 +168,14 @@ final class SearchedProcess implements AutoCloseable {
         /** What cannot be read is at an end: pages of memfd_secret, and what lies past a file's end. */
         @Override
         public int read(byte[] bytes, int offset, int length) throws IOException {
-            int wanted = (int) Math.min(length, end - at);
-            if (wanted == 0) {
+            int expected = (int) Math.min(length, end - at);
+            if (expected == 0) {
                 return -1;
             }
             memory.seek(at);
             int n;
             try {
-                n = memory.read(bytes, offset, wanted);
+                n = memory.read(bytes, offset, expected);
             } catch (IOException e) {
                 return -1;
             }

@@ -156,8 +156,8 @@ class SecretMemoryTest {
             assertThatThrownBy(() -> secrets.readLine(file, 3)).isInstanceOf(SecretException.class);
         }
         byte[] typed = {1, 2, 3};
-        try (SecretMemory taken = secrets.moveFrom(typed)) {
-            assertThat(KnownSecrets.bytes(taken)).containsExactly(1, 2, 3);
+        try (SecretMemory secret = secrets.moveFrom(typed)) {
+            assertThat(KnownSecrets.bytes(secret)).containsExactly(1, 2, 3);
             assertThat(typed).containsOnly(0);
         }
         assertThat(secrets.liveCount()).isZero();

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 class CallThreadTest {
     @Test
     void a_step_runs_in_a_thread_that_has_ended() throws Exception {
-        List<Thread> ran = new ArrayList<>();
-        CallThread.run("step", () -> ran.add(Thread.currentThread()));
-        assertThat(ran).singleElement().isNotSameAs(Thread.currentThread());
-        assertThat(ran.get(0).isAlive()).isFalse();
+        List<Thread> threads = new ArrayList<>();
+        CallThread.run("step", () -> threads.add(Thread.currentThread()));
+        assertThat(threads).singleElement().isNotSameAs(Thread.currentThread());
+        assertThat(threads.get(0).isAlive()).isFalse();
     }
 
     @Test

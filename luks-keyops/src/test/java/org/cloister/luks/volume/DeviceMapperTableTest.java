@@ -52,7 +52,7 @@ class DeviceMapperTableTest {
     void whatever_differs_is_named(String part, String forged, String named) {
         Optional<LuksHeaderForm.Difference> difference = difference(table(LINE.replace(part, forged)));
         assertThat(difference)
-                .hasValueSatisfying(found -> assertThat(found.wanted()).startsWith("a mapping with " + named));
+                .hasValueSatisfying(found -> assertThat(found.expected()).startsWith("a mapping with " + named));
     }
 
     @Test
@@ -75,6 +75,6 @@ class DeviceMapperTableTest {
         String line = "aes-xts-plain64 00112233445566778899aabbccddeeff 0 254:16 32768";
         assertThat(words(line)).containsExactly("aes-xts-plain64", "KEY", "0", "254:16", "32768");
         assertThat(difference(table(line)))
-                .hasValueSatisfying(found -> assertThat(found.had()).isEqualTo("KEY"));
+                .hasValueSatisfying(found -> assertThat(found.actual()).isEqualTo("KEY"));
     }
 }

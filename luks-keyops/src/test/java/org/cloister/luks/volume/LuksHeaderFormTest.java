@@ -38,12 +38,12 @@ class LuksHeaderFormTest {
     }
 
     /** Before any of its keys is derived. */
-    private void refused(Path file, String wanted, String had) throws IOException {
+    private void refused(Path file, String expected, String actual) throws IOException {
         try (SecretMemory key = bench.key('k', 64);
                 LuksVolume volume = bench.cryptsetup.open(file)) {
             assertThatThrownBy(volume::requireForm)
                     .isInstanceOf(VolumeException.UnexpectedHeader.class)
-                    .hasMessageContaining("want " + wanted + ", have " + had + ";");
+                    .hasMessageContaining("want " + expected + ", have " + actual + ";");
             assertThatThrownBy(() -> volume.map(NAME, VolumeKey.ofSlot(key), Set.of()))
                     .isInstanceOf(VolumeException.UnexpectedHeader.class);
         }
@@ -94,10 +94,10 @@ class LuksHeaderFormTest {
             /digests/0/iterations        | 1000              | 4000000000
             /digests/0/hash              | "sha256"          | "sha1"
             """)
-    void a_field_that_was_changed_is_refused(String pointer, String wanted, String had) throws IOException {
+    void a_field_that_was_changed_is_refused(String pointer, String expected, String actual) throws IOException {
         Path file = volume();
-        ForgedHeader.set(file, pointer, had);
-        refused(file, pointer.substring(1).replace('/', '.') + " " + wanted, had);
+        ForgedHeader.set(file, pointer, actual);
+        refused(file, pointer.substring(1).replace('/', '.') + " " + expected, actual);
     }
 
     @ParameterizedTest(name = "{0} {1}")
@@ -108,10 +108,11 @@ class LuksHeaderFormTest {
             /config/flags         | ["no-journal","no-read-workqueue"]    | config.flags[0]                   | "no-journal"
             /config/requirements  | {"mandatory":["of-another-time"]}     | config.requirements.mandatory[0]  | "of-another-time"
             """)
-    void a_field_that_was_added_is_refused(String pointer, String value, String path, String had) throws IOException {
+    void a_field_that_was_added_is_refused(String pointer, String value, String path, String actual)
+            throws IOException {
         Path file = volume();
         ForgedHeader.set(file, pointer, value);
-        refused(file, "no field " + path, had);
+        refused(file, "no field " + path, actual);
     }
 
     @Test

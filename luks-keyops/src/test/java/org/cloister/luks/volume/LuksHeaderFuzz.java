@@ -38,7 +38,7 @@ class LuksHeaderFuzz {
     }
 
     private static void requireShort(LuksHeaderForm.Difference difference) {
-        if (difference.had().length() > LONGEST || !difference.had().matches("[ -~]*")) {
+        if (difference.actual().length() > LONGEST || !difference.actual().matches("[ -~]*")) {
             throw new IllegalStateException(difference.toString());
         }
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A kill -9 at any moment of making, erasing and changing leaves what can be opened or erased. */
 class VolumeKillTest {
     private static final int ROUNDS = 8;
-    private static final int LONGEST_LIFE_MS = 700;
+    private static final int LONGEST_RUN_MS = 700;
     private static final int NONE = -1;
 
     @TempDir
@@ -66,10 +66,10 @@ class VolumeKillTest {
                 SecretMemory other = bench.key('o', 64)) {
             Path file = bench.volume("a", key);
             for (int i = 0; i < ROUNDS; i++) {
-                long told = killed("change", file);
+                long killed = killed("change", file);
                 try (LuksVolume volume = bench.cryptsetup.open(file)) {
                     assertThat(volume.check(VolumeKey.ofSlot(key))).isZero();
-                    assertThat(volume.tokens().epoch().orElse(0)).isBetween(told, told + 1);
+                    assertThat(volume.tokens().epoch().orElse(0)).isBetween(killed, killed + 1);
                     for (int slot : volume.slots()) {
                         if (slot != 0) {
                             assertThat(opens(volume, other)).isIn(slot, NONE);
@@ -113,7 +113,7 @@ class VolumeKillTest {
                 .start();
         try (BufferedReader lines = process.inputReader()) {
             assertThat(lines.readLine()).isEqualTo("ready");
-            TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_LIFE_MS));
+            TimeUnit.MILLISECONDS.sleep(random.nextInt(LONGEST_RUN_MS));
             assertThat(process.isAlive()).isTrue();
             // Process::destroyForcibly would also close what we read from it.
             process.toHandle().destroyForcibly();
@@ -129,8 +129,8 @@ class VolumeKillTest {
     }
 
     private static long seed() {
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        String property = System.getProperty("cloister.seed", "");
+        long seed = property.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(property);
         System.out.println("moments of the kills: CLOISTER_SEED=" + seed);
         return seed;
     }

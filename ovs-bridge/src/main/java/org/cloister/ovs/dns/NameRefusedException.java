@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 public final class NameRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
-    NameRefusedException(HostName name, String wanted, String had, String remedy) {
-        this(name, wanted, had, remedy, null);
+    NameRefusedException(HostName name, String expected, String actual, String remedy) {
+        this(name, expected, actual, remedy, null);
     }
 
-    NameRefusedException(HostName name, String wanted, String had, String remedy, @Nullable Throwable cause) {
-        super("name " + name + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    NameRefusedException(HostName name, String expected, String actual, String remedy, @Nullable Throwable cause) {
+        super("name " + name + ": want " + expected + ", have " + actual + "; " + remedy, cause);
     }
 }

@@ -47,11 +47,11 @@ public record BridgeNft(List<String> command) {
                             "none",
                             "look for what holds the rules of nftables");
                 }
-                String said = new String(out.readNBytes(MAX_OUTPUT), StandardCharsets.UTF_8);
+                String output = new String(out.readNBytes(MAX_OUTPUT), StandardCharsets.UTF_8);
                 if (process.exitValue() != 0) {
-                    throw new RulesRefused(operation, "exit " + process.exitValue() + ": " + said.strip());
+                    throw new RulesRefused(operation, "exit " + process.exitValue() + ": " + output.strip());
                 }
-                return said;
+                return output;
             } finally {
                 process.destroyForcibly();
             }

@@ -9,15 +9,15 @@ public abstract class OvsException extends IOException {
     private static final int MOST = 200;
 
     private final String operation;
-    private final String wanted;
-    private final String had;
+    private final String expected;
+    private final String actual;
     private final String remedy;
 
-    private OvsException(String operation, String wanted, String had, String remedy, @Nullable Throwable cause) {
-        super(operation + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    private OvsException(String operation, String expected, String actual, String remedy, @Nullable Throwable cause) {
+        super(operation + ": want " + expected + ", have " + actual + "; " + remedy, cause);
         this.operation = operation;
-        this.wanted = wanted;
-        this.had = had;
+        this.expected = expected;
+        this.actual = actual;
         this.remedy = remedy;
     }
 
@@ -26,11 +26,11 @@ public abstract class OvsException extends IOException {
     }
 
     public String wanted() {
-        return wanted;
+        return expected;
     }
 
     public String had() {
-        return had;
+        return actual;
     }
 
     /** Returns what the operator can do about it. */
@@ -39,16 +39,18 @@ public abstract class OvsException extends IOException {
     }
 
     /** Returns enough to recognise what a peer sent, because the peer chooses its length. */
-    private static String shortened(String said) {
-        return said.length() <= MOST ? said : said.substring(0, MOST) + "... (" + said.length() + " characters)";
+    private static String shortened(String answer) {
+        return answer.length() <= MOST
+                ? answer
+                : answer.substring(0, MOST) + "... (" + answer.length() + " characters)";
     }
 
     /** The connection ended, or did not exist. The request may or may not have been carried out. */
     public static final class Disconnected extends OvsException {
         private static final long serialVersionUID = 1;
 
-        public Disconnected(String operation, String had) {
-            super(operation, "an open connection", had, "see whether the daemon of Open vSwitch runs", null);
+        public Disconnected(String operation, String actual) {
+            super(operation, "an open connection", actual, "see whether the daemon of Open vSwitch runs", null);
         }
     }
 
@@ -56,8 +58,8 @@ public abstract class OvsException extends IOException {
     public static final class TimedOut extends OvsException {
         private static final long serialVersionUID = 1;
 
-        public TimedOut(String operation, String wanted, String had, String remedy) {
-            super(operation, wanted, had, remedy, null);
+        public TimedOut(String operation, String expected, String actual, String remedy) {
+            super(operation, expected, actual, remedy, null);
         }
     }
 
@@ -65,12 +67,12 @@ public abstract class OvsException extends IOException {
     public static final class Malformed extends OvsException {
         private static final long serialVersionUID = 1;
 
-        public Malformed(String operation, String wanted, String had) {
-            this(operation, wanted, had, null);
+        public Malformed(String operation, String expected, String actual) {
+            this(operation, expected, actual, null);
         }
 
-        public Malformed(String operation, String wanted, String had, @Nullable Throwable cause) {
-            super(operation, wanted, shortened(had), "see which program listens on this socket", cause);
+        public Malformed(String operation, String expected, String actual, @Nullable Throwable cause) {
+            super(operation, expected, shortened(actual), "see which program listens on this socket", cause);
         }
     }
 
@@ -114,8 +116,8 @@ public abstract class OvsException extends IOException {
     public static final class RulesRefused extends OvsException {
         private static final long serialVersionUID = 1;
 
-        public RulesRefused(String operation, String had) {
-            super(operation, "exit 0", had, "install nftables; changing rules needs CAP_NET_ADMIN", null);
+        public RulesRefused(String operation, String actual) {
+            super(operation, "exit 0", actual, "install nftables; changing rules needs CAP_NET_ADMIN", null);
         }
     }
 
@@ -137,8 +139,8 @@ public abstract class OvsException extends IOException {
     public static final class PlanRefused extends OvsException {
         private static final long serialVersionUID = 1;
 
-        public PlanRefused(String subject, String wanted, String had, String remedy) {
-            super(subject, wanted, had, remedy, null);
+        public PlanRefused(String subject, String expected, String actual, String remedy) {
+            super(subject, expected, actual, remedy, null);
         }
     }
 }

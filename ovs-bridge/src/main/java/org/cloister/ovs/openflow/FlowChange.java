@@ -18,21 +18,21 @@ public record FlowChange(
     /** Computes the change. Flows of the same key are replaced, which needs no removal. */
     public static FlowChange between(
             Collection<FlowEntry> had,
-            Collection<FlowEntry> wanted,
+            Collection<FlowEntry> desired,
             Collection<FlowMeter> hadMeters,
-            Collection<FlowMeter> wantedMeters) {
+            Collection<FlowMeter> desiredMeters) {
         Map<FlowEntry.Key, FlowEntry> before = new HashMap<>();
         had.forEach(flow -> before.put(flow.key(), flow));
         Set<FlowEntry.Key> after = new HashSet<>();
-        wanted.forEach(flow -> after.add(flow.key()));
-        List<FlowEntry> added = wanted.stream()
+        desired.forEach(flow -> after.add(flow.key()));
+        List<FlowEntry> added = desired.stream()
                 .filter(flow -> !flow.equals(before.get(flow.key())))
                 .toList();
         List<FlowEntry.Key> gone =
                 before.keySet().stream().filter(key -> !after.contains(key)).toList();
-        Set<FlowMeter> meters = new HashSet<>(wantedMeters);
+        Set<FlowMeter> meters = new HashSet<>(desiredMeters);
         Set<Integer> keptMeters = new HashSet<>();
-        wantedMeters.forEach(meter -> keptMeters.add(meter.id()));
+        desiredMeters.forEach(meter -> keptMeters.add(meter.id()));
         return new FlowChange(
                 "change flows",
                 added,

@@ -55,13 +55,13 @@ public final class FlowInstructions {
 
         public FlowInstructions gotoTable(int table) {
             out.writeShort(GOTO_TABLE).writeShort(8).writeByte(table).writeZero(3);
-            return end();
+            return finish();
         }
 
         public FlowInstructions output(int port) {
             out.writeShort(APPLY_ACTIONS).writeShort(24).writeZero(4);
             writeOutput(port);
-            return end();
+            return finish();
         }
 
         public FlowInstructions outputTagged(int port, int vlan) {
@@ -72,14 +72,14 @@ public final class FlowInstructions {
                     .writeShort(FlowMatch.TAG_PRESENT | vlan);
             out.writeZero(6);
             writeOutput(port);
-            return end();
+            return finish();
         }
 
         private void writeOutput(int port) {
             out.writeShort(OUTPUT).writeShort(16).writeInt(port).writeShort(0).writeZero(6);
         }
 
-        private FlowInstructions end() {
+        private FlowInstructions finish() {
             byte[] all = new byte[out.readableBytes()];
             out.readBytes(all);
             return new FlowInstructions(new ImmutableBytes(all));

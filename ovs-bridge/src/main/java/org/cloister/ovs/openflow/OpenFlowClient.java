@@ -152,7 +152,7 @@ public final class OpenFlowClient {
         link.queue(OpenFlowCodec.bundle(commit, bundle, OpenFlowCodec.BUNDLE_COMMIT));
         change.goneMeters().forEach(id -> link.queue(OpenFlowCodec.deleteMeter(nextXid(), id)));
         int barrier = nextXid();
-        ask(
+        send(
                 new PendingRequest(change.operation(), barrier) {
                     private boolean committed;
 
@@ -187,9 +187,9 @@ public final class OpenFlowClient {
     }
 
     private <M extends OpenFlowMessage.MultipartReply, T> void multipart(
-            String operation, int kind, Class<M> parts, Consumer<M> taker, T result, ReplyCallback<T> answer) {
+            String operation, int kind, Class<M> parts, Consumer<M> consumer, T result, ReplyCallback<T> answer) {
         int xid = nextXid();
-        ask(
+        send(
                 new PendingRequest(operation, xid) {
                     @Override
                     boolean accept(OpenFlowMessage message) throws Malformed {
@@ -202,7 +202,7 @@ public final class OpenFlowClient {
                                     parts.getSimpleName(),
                                     part.getClass().getSimpleName());
                         }
-                        taker.accept(parts.cast(part));
+                        consumer.accept(parts.cast(part));
                         return part.isLast();
                     }
 
@@ -219,16 +219,16 @@ public final class OpenFlowClient {
                 OpenFlowCodec.multipart(xid, kind));
     }
 
-    private void ask(PendingRequest asked, ByteBuf message) {
+    private void send(PendingRequest request, ByteBuf message) {
         if (question != null) {
-            throw new IllegalStateException(asked.operation + " while " + question.operation + " is not answered");
+            throw new IllegalStateException(request.operation + " while " + question.operation + " is not answered");
         }
         if (!greeted) {
             message.release();
-            asked.fail(new Disconnected(asked.operation, "none to " + link.socket()));
+            request.fail(new Disconnected(request.operation, "none to " + link.socket()));
             return;
         }
-        question = asked;
+        question = request;
         answerBytes = 0;
         link.send(message);
     }
@@ -237,24 +237,25 @@ public final class OpenFlowClient {
         return ++lastXid;
     }
 
-    private void take(OpenFlowMessage.Received received, int bytes) throws OvsException {
-        PendingRequest asked = question;
-        if (asked == null) {
+    private void receive(OpenFlowMessage.Received received, int bytes) throws OvsException {
+        PendingRequest request = question;
+        if (request == null) {
             return;
         }
         OpenFlowMessage message = received.message();
         if (message instanceof OpenFlowMessage.ErrorMessage failure) {
             // Further responses to the request may still arrive: only a new connection is sure to have none of them.
-            throw new FlowRefused(asked.operation, failure.type(), failure.code());
+            throw new FlowRefused(request.operation, failure.type(), failure.code());
         }
         answerBytes += bytes;
         if (answerBytes > MAX_ANSWER_BYTES) {
-            throw new Malformed(asked.operation, "an answer of at most " + MAX_ANSWER_BYTES + " bytes", "no end of it");
+            throw new Malformed(
+                    request.operation, "an answer of at most " + MAX_ANSWER_BYTES + " bytes", "no end of it");
         }
-        if (message instanceof OpenFlowMessage.BundleControl || received.xid() == asked.xid) {
-            if (asked.accept(message)) {
+        if (message instanceof OpenFlowMessage.BundleControl || received.xid() == request.xid) {
+            if (request.accept(message)) {
                 question = null;
-                asked.complete();
+                request.complete();
             }
         }
     }
@@ -281,10 +282,10 @@ public final class OpenFlowClient {
                     greet(hello.version());
                 } else if (received.message() instanceof OpenFlowMessage.Echo echo) {
                     link.send(OpenFlowCodec.message(OpenFlowCodec.ECHO_REPLY, received.xid(), echo.contents()));
-                } else if (received.message() instanceof OpenFlowMessage.PortStatusMessage told) {
-                    listener.onPort(told.status());
+                } else if (received.message() instanceof OpenFlowMessage.PortStatusMessage portStatus) {
+                    listener.onPort(portStatus.status());
                 } else {
-                    take(received, bytes);
+                    receive(received, bytes);
                 }
             } finally {
                 in.release();
@@ -306,10 +307,11 @@ public final class OpenFlowClient {
         @Override
         public void onDisconnected(OvsException why) {
             greeted = false;
-            PendingRequest asked = question;
+            PendingRequest request = question;
             question = null;
-            if (asked != null) {
-                asked.fail(why instanceof FlowRefused ? why : new Disconnected(asked.operation, why.getMessage() + ""));
+            if (request != null) {
+                request.fail(
+                        why instanceof FlowRefused ? why : new Disconnected(request.operation, why.getMessage() + ""));
             }
             listener.onLost(why);
         }

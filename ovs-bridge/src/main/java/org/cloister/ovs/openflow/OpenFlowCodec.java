@@ -76,24 +76,24 @@ final class OpenFlowCodec {
     static ByteBuf hello(int xid) {
         ByteBuf out = start(HELLO, xid);
         out.writeShort(1).writeShort(8).writeInt(1 << VERSION);
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf message(int type, int xid, ImmutableBytes body) {
         ByteBuf out = start(type, xid);
         out.writeBytes(body.array());
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf empty(int type, int xid) {
-        return end(start(type, xid));
+        return finish(start(type, xid));
     }
 
     /** Requests notifications of ports as they are added and removed. */
     static ByteBuf listen(int xid) {
         ByteBuf out = start(SET_CONFIG, xid);
         out.writeShort(0).writeShort(MISS_SEND_LENGTH);
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf multipart(int xid, int kind) {
@@ -106,13 +106,13 @@ final class OpenFlowCodec {
         } else if (kind == METERS) {
             out.writeInt(ANY).writeZero(4);
         }
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf bundle(int xid, int bundle, int kind) {
         ByteBuf out = start(BUNDLE_CONTROL, xid);
         out.writeInt(bundle).writeShort(kind).writeShort(ATOMIC_AND_ORDERED);
-        return end(out);
+        return finish(out);
     }
 
     /** Wraps a message in a bundle. The message inside has the xid of the one around it. */
@@ -120,7 +120,7 @@ final class OpenFlowCodec {
         ByteBuf out = start(BUNDLE_ADD, xid);
         out.writeInt(bundle).writeZero(2).writeShort(ATOMIC_AND_ORDERED).writeBytes(message);
         message.release();
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf add(int xid, FlowEntry flow) {
@@ -139,7 +139,7 @@ final class OpenFlowCodec {
         out.writeInt(ANY).writeInt(ANY).writeInt(ANY).writeZero(4);
         key.match().write(out);
         instructions.write(out);
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf meter(int xid, FlowMeter meter, boolean exists) {
@@ -147,13 +147,13 @@ final class OpenFlowCodec {
         out.writeShort(exists ? MODIFY_METER : ADD).writeShort(KBPS_AND_BURST).writeInt(meter.id());
         out.writeShort(DROP_BAND).writeShort(16).writeInt(meter.kilobitsPerSecond());
         out.writeInt(meter.burst()).writeZero(4);
-        return end(out);
+        return finish(out);
     }
 
     static ByteBuf deleteMeter(int xid, int id) {
         ByteBuf out = start(METER_MOD, xid);
         out.writeShort(DELETE_METER).writeShort(0).writeInt(id);
-        return end(out);
+        return finish(out);
     }
 
     /** @param in the entries of one part of a multipart reply */
@@ -260,7 +260,7 @@ final class OpenFlowCodec {
                 .writeInt(xid);
     }
 
-    private static ByteBuf end(ByteBuf out) {
+    private static ByteBuf finish(ByteBuf out) {
         return out.setShort(2, out.readableBytes());
     }
 }

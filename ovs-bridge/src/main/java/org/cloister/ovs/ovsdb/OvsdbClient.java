@@ -157,9 +157,8 @@ public final class OvsdbClient {
     }
 
     private void reply(JsonRpc.Message.Reply reply) throws Malformed {
-        Pending asked =
-                reply.id().canConvertToLong() ? pending.remove(reply.id().longValue()) : null;
-        if (asked == null) {
+        Pending call = reply.id().canConvertToLong() ? pending.remove(reply.id().longValue()) : null;
+        if (call == null) {
             if (reply.id().isTextual() && reply.id().textValue().equals("echo")) {
                 return;
             }
@@ -167,11 +166,11 @@ public final class OvsdbClient {
         }
         JsonNode error = reply.error();
         if (error == null) {
-            asked.answer.onResult(reply.result());
+            call.answer.onResult(reply.result());
         } else {
             String code = error.isObject() ? error.path("error").asText() : error.asText();
-            asked.answer.onFailure(new TransactionRefused(
-                    asked.operation, code, error.path("details").asText("")));
+            call.answer.onFailure(new TransactionRefused(
+                    call.operation, code, error.path("details").asText("")));
         }
     }
 
@@ -229,8 +228,8 @@ public final class OvsdbClient {
             Map<Long, Pending> lost = new HashMap<>(pending);
             pending.clear();
             lost.values()
-                    .forEach(asked -> asked.answer.onFailure(
-                            new Disconnected(asked.operation, String.valueOf(why.getMessage()))));
+                    .forEach(call ->
+                            call.answer.onFailure(new Disconnected(call.operation, String.valueOf(why.getMessage()))));
             listener.onLost(why);
         }
 

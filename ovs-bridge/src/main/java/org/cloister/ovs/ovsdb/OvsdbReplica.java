@@ -107,12 +107,12 @@ public final class OvsdbReplica {
             if (kind == null || had == null) {
                 throw new Malformed("OVSDB update2 of " + table, "a column asked for", column.getKey());
             }
-            OvsdbDatum told = OvsdbDatum.read(column.getValue());
+            OvsdbDatum datum = OvsdbDatum.read(column.getValue());
             if (kind == OvsdbColumns.Kind.SCALAR) {
-                values.put(column.getKey(), told);
+                values.put(column.getKey(), datum);
             } else {
-                OvsdbDatum from = told instanceof OvsdbDatum.Pairs && had.equals(OvsdbDatum.EMPTY) ? NO_PAIRS : had;
-                values.put(column.getKey(), OvsdbDatum.modified(from, told));
+                OvsdbDatum from = datum instanceof OvsdbDatum.Pairs && had.equals(OvsdbDatum.EMPTY) ? NO_PAIRS : had;
+                values.put(column.getKey(), OvsdbDatum.modified(from, datum));
             }
         }
         return new OvsdbRow(uuid, values);

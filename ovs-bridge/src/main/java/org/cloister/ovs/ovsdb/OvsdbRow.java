@@ -89,7 +89,7 @@ public record OvsdbRow(UUID uuid, Map<String, OvsdbDatum> columns) {
         return datum;
     }
 
-    private Malformed wrong(String column, String wanted) {
-        return new Malformed("OVSDB row " + uuid + " column " + column, wanted, String.valueOf(columns.get(column)));
+    private Malformed wrong(String column, String expected) {
+        return new Malformed("OVSDB row " + uuid + " column " + column, expected, String.valueOf(columns.get(column)));
     }
 }

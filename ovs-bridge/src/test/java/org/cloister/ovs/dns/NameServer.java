@@ -31,7 +31,7 @@ final class NameServer {
         Thread server = new Thread(() -> serve(socket), "names");
         server.setDaemon(true);
         server.start();
-        ResolvedNames book = new ResolvedNames(
+        ResolvedNames names = new ResolvedNames(
                 NameAnswerPolicy.of(Set.of(AddressPrefix.parse("10.77.0.0/16")), Set.of()),
                 List.of(
                         NamedEgressDestination.parse("licence.example:tcp:27000"),
@@ -43,33 +43,33 @@ final class NameServer {
                         NamedEgressDestination.parse("gateway.example:tcp:27000")));
         NameResolver resolver = new SystemNameResolver();
         long now = 0;
-        for (HostName name : book.due(now)) {
+        for (HostName name : names.due(now)) {
             try {
-                book.onAnswer(name, resolver.resolve(name), now);
+                names.onAnswer(name, resolver.resolve(name), now);
             } catch (NameRefusedException e) {
-                book.onFailure(name, now);
+                names.onFailure(name, now);
                 String had = String.valueOf(e.getMessage()).replaceAll(".*have ([^;]*);.*", "$1");
                 System.out.println("refused: " + name + ": have " + had);
             }
         }
-        System.out.print(book.hosts(now));
+        System.out.print(names.hosts(now));
     }
 
     private static void serve(DatagramSocket socket) {
         try {
             while (true) {
-                DatagramPacket asked = new DatagramPacket(new byte[512], 512);
-                socket.receive(asked);
-                byte[] answer = answer(asked.getData());
-                socket.send(new DatagramPacket(answer, answer.length, asked.getSocketAddress()));
+                DatagramPacket query = new DatagramPacket(new byte[512], 512);
+                socket.receive(query);
+                byte[] answer = answer(query.getData());
+                socket.send(new DatagramPacket(answer, answer.length, query.getSocketAddress()));
             }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static byte[] answer(byte[] asked) throws UnknownHostException {
-        ByteBuffer question = ByteBuffer.wrap(asked);
+    private static byte[] answer(byte[] query) throws UnknownHostException {
+        ByteBuffer question = ByteBuffer.wrap(query);
         short id = question.getShort();
         question.position(12);
         StringBuilder name = new StringBuilder();
@@ -84,7 +84,7 @@ final class NameServer {
         ByteBuffer answer = ByteBuffer.allocate(512);
         answer.putShort(id).putShort((short) (0x8580 | (known == null ? NO_SUCH_NAME : 0)));
         answer.putShort((short) 1).putShort((short) 0).putInt(0);
-        answer.put(asked, 12, end - 12);
+        answer.put(query, 12, end - 12);
         short count = 0;
         for (String text : known == null ? List.<String>of() : known) {
             byte[] address = InetAddress.getByName(text).getAddress();

@@ -21,7 +21,7 @@ class ResolvedNamesTest {
             Set.of(AddressPrefix.parse("10.77.0.0/16"), AddressPrefix.parse("fd00:77::/32")),
             Set.of(new HostName("cloister.internal")));
 
-    private final ResolvedNames book = new ResolvedNames(
+    private final ResolvedNames names = new ResolvedNames(
             POLICY,
             List.of(
                     NamedEgressDestination.parse("licence.example:tcp:27000"),
@@ -30,12 +30,12 @@ class ResolvedNamesTest {
 
     @Test
     void answers_become_destinations_and_hosts() throws Exception {
-        assertThat(book.due(at(0))).containsExactly(CLOCK, LICENCE);
-        assertThat(book.hosts(at(0))).isEmpty();
-        book.onAnswer(LICENCE, addresses("192.0.2.8", "192.0.2.7", "2001:db8::7"), at(0));
-        assertThat(book.due(at(0))).containsExactly(CLOCK);
-        book.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
-        assertThat(book.destinations(at(0)))
+        assertThat(names.due(at(0))).containsExactly(CLOCK, LICENCE);
+        assertThat(names.hosts(at(0))).isEmpty();
+        names.onAnswer(LICENCE, addresses("192.0.2.8", "192.0.2.7", "2001:db8::7"), at(0));
+        assertThat(names.due(at(0))).containsExactly(CLOCK);
+        names.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
+        assertThat(names.destinations(at(0)))
                 .extracting(EgressDestination::toString)
                 .containsExactly(
                         "192.0.2.7:tcp:27000",
@@ -43,32 +43,32 @@ class ResolvedNamesTest {
                         "192.0.2.7:udp:123",
                         "192.0.2.8:tcp:27000",
                         "192.0.2.8:tcp:27001");
-        assertThat(book.hosts(at(0)))
+        assertThat(names.hosts(at(0)))
                 .isEqualTo("192.0.2.7 clock.example\n192.0.2.7 licence.example\n192.0.2.8 licence.example\n");
     }
 
     @Test
     void a_moved_name_keeps_its_old_address_for_an_hour_but_does_not_tell_it() throws Exception {
-        book.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
-        assertThat(book.due(at(299))).containsExactly(LICENCE);
-        assertThat(book.due(at(300))).containsExactly(CLOCK, LICENCE);
-        book.onAnswer(CLOCK, addresses("192.0.2.9"), at(300));
-        assertThat(book.hosts(at(300))).isEqualTo("192.0.2.9 clock.example\n");
-        book.onAnswer(CLOCK, addresses("192.0.2.9"), at(600));
-        assertThat(book.destinations(at(300 + 3599))).hasSize(2);
-        assertThat(book.destinations(at(300 + 3600))).hasToString("[192.0.2.9:udp:123]");
+        names.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
+        assertThat(names.due(at(299))).containsExactly(LICENCE);
+        assertThat(names.due(at(300))).containsExactly(CLOCK, LICENCE);
+        names.onAnswer(CLOCK, addresses("192.0.2.9"), at(300));
+        assertThat(names.hosts(at(300))).isEqualTo("192.0.2.9 clock.example\n");
+        names.onAnswer(CLOCK, addresses("192.0.2.9"), at(600));
+        assertThat(names.destinations(at(300 + 3599))).hasSize(2);
+        assertThat(names.destinations(at(300 + 3600))).hasToString("[192.0.2.9:udp:123]");
     }
 
     @Test
     void a_failure_is_tried_again_soon_and_the_last_answer_holds_for_a_day() throws Exception {
-        book.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
-        book.onFailure(CLOCK, at(300));
-        assertThat(book.due(at(329))).containsExactly(LICENCE);
-        assertThat(book.due(at(330))).contains(CLOCK);
+        names.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
+        names.onFailure(CLOCK, at(300));
+        assertThat(names.due(at(329))).containsExactly(LICENCE);
+        assertThat(names.due(at(330))).contains(CLOCK);
         long day = Duration.ofDays(1).toSeconds();
-        assertThat(book.hosts(at(day - 1))).isEqualTo("192.0.2.7 clock.example\n");
-        assertThat(book.hosts(at(day))).isEmpty();
-        assertThat(book.destinations(at(day))).isEmpty();
+        assertThat(names.hosts(at(day - 1))).isEqualTo("192.0.2.7 clock.example\n");
+        assertThat(names.hosts(at(day))).isEmpty();
+        assertThat(names.destinations(at(day))).isEmpty();
     }
 
     @ParameterizedTest
@@ -92,24 +92,24 @@ class ResolvedNamesTest {
                 "::ffff:127.0.0.1"
             })
     void one_address_inside_refuses_the_answer_and_keeps_the_last(String inside) throws Exception {
-        book.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
-        assertThatThrownBy(() -> book.onAnswer(CLOCK, addresses("192.0.2.9", inside), at(300)))
+        names.onAnswer(CLOCK, addresses("192.0.2.7"), at(0));
+        assertThatThrownBy(() -> names.onAnswer(CLOCK, addresses("192.0.2.9", inside), at(300)))
                 .isInstanceOf(NameRefusedException.class)
                 .hasMessageStartingWith("name clock.example: want addresses outside");
-        assertThat(book.destinations(at(300))).hasToString("[192.0.2.7:udp:123]");
-        assertThat(book.due(at(329))).doesNotContain(CLOCK);
-        assertThat(book.due(at(330))).contains(CLOCK);
+        assertThat(names.destinations(at(300))).hasToString("[192.0.2.7:udp:123]");
+        assertThat(names.due(at(329))).doesNotContain(CLOCK);
+        assertThat(names.due(at(330))).contains(CLOCK);
     }
 
     @Test
     void an_answer_of_no_use_is_refused() {
-        assertThatThrownBy(() -> book.onAnswer(CLOCK, addresses("2001:db8::1"), at(0)))
+        assertThatThrownBy(() -> names.onAnswer(CLOCK, addresses("2001:db8::1"), at(0)))
                 .hasMessageContaining("want an IPv4 address");
         String[] many = new String[17];
         for (int i = 0; i < many.length; i++) {
             many[i] = "192.0.2." + (i + 1);
         }
-        assertThatThrownBy(() -> book.onAnswer(CLOCK, addresses(many), at(0))).hasMessageContaining("at most 16");
+        assertThatThrownBy(() -> names.onAnswer(CLOCK, addresses(many), at(0))).hasMessageContaining("at most 16");
     }
 
     @Test
@@ -121,7 +121,7 @@ class ResolvedNamesTest {
         assertThatThrownBy(() -> new ResolvedNames(POLICY, many)).hasMessageContaining("at most 64, have 65");
         List<NamedEgressDestination> own = List.of(NamedEgressDestination.parse("w1.worker.p.cloister.internal:tcp:1"));
         assertThatThrownBy(() -> new ResolvedNames(POLICY, own)).hasMessageContaining("outside cloister.internal");
-        assertThatThrownBy(() -> book.onFailure(new HostName("other.example"), 0))
+        assertThatThrownBy(() -> names.onFailure(new HostName("other.example"), 0))
                 .hasMessageContaining("not in this book");
     }
 

@@ -18,7 +18,7 @@ public interface InspectedMachine {
     Optional<String> find(String program);
 
     /** Runs a program to its end, in bounded time; empty if there is no such program. */
-    Optional<ProgramResult> run(List<String> words) throws UndeterminedException;
+    Optional<ProgramResult> run(List<String> arguments) throws UndeterminedException;
 
     /** Writes bytes to a file of this process, for a program to read. */
     String writeTemporaryFile(String name, byte[] content) throws UndeterminedException;
@@ -28,8 +28,8 @@ public interface InspectedMachine {
     /** Returns a property of the Java runtime. */
     Optional<String> property(String name);
 
-    default Optional<ProgramResult> run(String... words) throws UndeterminedException {
-        return run(List.of(words));
+    default Optional<ProgramResult> run(String... arguments) throws UndeterminedException {
+        return run(List.of(arguments));
     }
 
     default boolean isFolder(String folder) throws UndeterminedException {

@@ -20,12 +20,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The machine on which this process runs. Each program has {@link #PATIENCE} and no input; closing removes scratch
+ * The machine on which this process runs. Each program has {@link #TIMEOUT} and no input; closing removes scratch
  * files.
  */
 public final class LiveMachine implements InspectedMachine, AutoCloseable {
     /** Every program that is run here answers at once or hangs; virsh waits without limit for a daemon that hangs. */
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration TIMEOUT = Duration.ofSeconds(5);
 
     static final int MAX_OUTPUT_BYTES = 64 * 1024;
     /** modules.dep is the largest file read, with half a MiB on Debian 12. */
@@ -94,12 +94,12 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
     }
 
     @Override
-    public Optional<ProgramResult> run(List<String> words) throws UndeterminedException {
-        Optional<String> program = find(words.get(0));
+    public Optional<ProgramResult> run(List<String> arguments) throws UndeterminedException {
+        Optional<String> program = find(arguments.get(0));
         if (program.isEmpty()) {
             return Optional.empty();
         }
-        List<String> argv = new ArrayList<>(words);
+        List<String> argv = new ArrayList<>(arguments);
         argv.set(0, program.get());
         try {
             Path out = scratchFile("out", new byte[0]);
@@ -111,13 +111,13 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
                     .redirectError(err.toFile());
             builder.environment().putAll(variables);
             builder.environment().put("LC_ALL", "C.UTF-8");
-            return Optional.of(new ProgramResult(await(builder.start(), words), head(out), head(err)));
+            return Optional.of(new ProgramResult(await(builder.start(), arguments), head(out), head(err)));
         } catch (IOException e) {
             if (e instanceof UndeterminedException unknown) {
                 throw unknown;
             }
             throw new UndeterminedException(
-                    words.get(0) + " cannot be run: " + e.getMessage(), String.join(" ", words), e);
+                    arguments.get(0) + " cannot be run: " + e.getMessage(), String.join(" ", arguments), e);
         }
     }
 
@@ -148,19 +148,20 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
         scratch.clear();
     }
 
-    private static int await(Process process, List<String> words) throws UndeterminedException {
+    private static int await(Process process, List<String> arguments) throws UndeterminedException {
         try {
-            if (process.waitFor(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 return process.exitValue();
             }
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             // A process in uninterruptible sleep survives the signal; it then remains for the kernel to end.
             process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
             throw new ProgramTimeoutException(
-                    words.get(0) + " gave no answer within " + PATIENCE.toSeconds() + " s", String.join(" ", words));
+                    arguments.get(0) + " gave no answer within " + TIMEOUT.toSeconds() + " s",
+                    String.join(" ", arguments));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new UndeterminedException(words.get(0) + " was interrupted", String.join(" ", words), e);
+            throw new UndeterminedException(arguments.get(0) + " was interrupted", String.join(" ", arguments), e);
         } finally {
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             process.destroyForcibly();

@@ -15,8 +15,8 @@ public record ProgramResult(int status, String out, String err) {
 
     /** Returns the cause of its failure in one line: the first line of its errors, or else its status. */
     public String firstErrorLine() {
-        String said = firstLine(err.isBlank() ? out : err);
-        return said.isEmpty() ? "exit status " + status : said;
+        String error = firstLine(err.isBlank() ? out : err);
+        return error.isEmpty() ? "exit status " + status : error;
     }
 
     /** Returns the first line of its output that is not blank. */
@@ -28,8 +28,8 @@ public record ProgramResult(int status, String out, String err) {
      * Returns this result unless the answer was withheld from this user, which shows nothing about the requested item.
      */
     public ProgramResult requirePermitted() throws UndeterminedException {
-        String said = err.toLowerCase(Locale.ROOT);
-        if (status != 0 && (said.contains("permission denied") || said.contains("authentication unavailable"))) {
+        String error = err.toLowerCase(Locale.ROOT);
+        if (status != 0 && (error.contains("permission denied") || error.contains("authentication unavailable"))) {
             throw new UndeterminedException(firstErrorLine(), "run agentctl as root");
         }
         return this;

@@ -4,7 +4,7 @@ package org.cloister.preflight.machine;
 public final class ProgramTimeoutException extends UndeterminedException {
     private static final long serialVersionUID = 1;
 
-    public ProgramTimeoutException(String reason, String mend) {
-        super(reason, mend);
+    public ProgramTimeoutException(String reason, String remedy) {
+        super(reason, remedy);
     }
 }

@@ -6,25 +6,25 @@ import java.io.IOException;
 public sealed class UndeterminedException extends IOException permits ProgramTimeoutException {
     private static final long serialVersionUID = 1;
 
-    private final String mend;
+    private final String remedy;
 
     /**
      * Creates the exception.
      *
-     * @param mend what to do so that it can be determined
+     * @param remedy what to do so that it can be determined
      */
-    public UndeterminedException(String reason, String mend) {
+    public UndeterminedException(String reason, String remedy) {
         super(reason);
-        this.mend = mend;
+        this.remedy = remedy;
     }
 
-    public UndeterminedException(String reason, String mend, Throwable cause) {
+    public UndeterminedException(String reason, String remedy, Throwable cause) {
         super(reason, cause);
-        this.mend = mend;
+        this.remedy = remedy;
     }
 
     public String remedy() {
-        return mend;
+        return remedy;
     }
 
     public String reason() {

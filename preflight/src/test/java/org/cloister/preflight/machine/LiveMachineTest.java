@@ -30,11 +30,11 @@ class LiveMachineTest {
 
     @Test
     void gives_status_output_and_errors_apart() throws Exception {
-        Optional<ProgramResult> ran = machine.run("ls", "/proc/version", "/nowhere");
-        assertThat(ran).isPresent();
-        assertThat(ran.get().status()).isEqualTo(2);
-        assertThat(ran.get().out()).isEqualTo("/proc/version\n");
-        assertThat(ran.get().firstErrorLine()).contains("/nowhere");
+        Optional<ProgramResult> result = machine.run("ls", "/proc/version", "/nowhere");
+        assertThat(result).isPresent();
+        assertThat(result.get().status()).isEqualTo(2);
+        assertThat(result.get().out()).isEqualTo("/proc/version\n");
+        assertThat(result.get().firstErrorLine()).contains("/nowhere");
     }
 
     @Test
@@ -47,9 +47,9 @@ class LiveMachineTest {
 
     @Test
     void cuts_what_a_program_prints_without_end() throws Exception {
-        Optional<ProgramResult> ran = machine.run("head", "-c", "1000000", "/dev/zero");
-        assertThat(ran).isPresent();
-        assertThat(ran.get().out()).hasSize(LiveMachine.MAX_OUTPUT_BYTES);
+        Optional<ProgramResult> result = machine.run("head", "-c", "1000000", "/dev/zero");
+        assertThat(result).isPresent();
+        assertThat(result.get().out()).hasSize(LiveMachine.MAX_OUTPUT_BYTES);
     }
 
     @Test

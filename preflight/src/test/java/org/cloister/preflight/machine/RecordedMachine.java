@@ -83,9 +83,9 @@ public final class RecordedMachine implements InspectedMachine {
     }
 
     @Override
-    public Optional<ProgramResult> run(List<String> words) throws UndeterminedException {
-        requireKnown(String.join(" ", words));
-        return Optional.ofNullable(runs.get(String.join(" ", words)));
+    public Optional<ProgramResult> run(List<String> arguments) throws UndeterminedException {
+        requireKnown(String.join(" ", arguments));
+        return Optional.ofNullable(runs.get(String.join(" ", arguments)));
     }
 
     @Override

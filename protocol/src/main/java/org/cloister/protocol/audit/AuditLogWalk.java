@@ -82,7 +82,7 @@ final class AuditLogWalk {
                         AuditFinding.Kind.MALFORMED,
                         begins ? "want a segment's start as first line, have another" : "have a second start");
             } else if (parsed instanceof AuditSegmentHeader have) {
-                begin(have);
+                startSegment(have);
             }
             if (parsed instanceof AuditHeadLine head) {
                 head(head);
@@ -100,7 +100,7 @@ final class AuditLogWalk {
         bare = false;
     }
 
-    private void begin(AuditSegmentHeader have) {
+    private void startSegment(AuditSegmentHeader have) {
         AuditSegmentHeader before = start;
         start = have;
         if (!trusted.isEmpty() && !trusted.contains(have.key())) {
@@ -168,27 +168,27 @@ final class AuditLogWalk {
         } catch (IOException e) {
             throw new IllegalStateException("a verification reads nothing", e);
         }
-        AuditHead said = signed.head();
-        if (!said.log().equals(of.log()) || !said.relay().equals(of.relay())) {
-            find(AuditFinding.Kind.HEAD, "head: is of log " + said.log() + " of " + said.relay());
+        AuditHead head = signed.head();
+        if (!head.log().equals(of.log()) || !head.relay().equals(of.relay())) {
+            find(AuditFinding.Kind.HEAD, "head: is of log " + head.log() + " of " + head.relay());
             return;
         }
-        if (watched.containsKey(said.count())) {
-            watched.put(said.count(), Optional.of(said.hash()));
+        if (watched.containsKey(head.count())) {
+            watched.put(head.count(), Optional.of(head.hash()));
         }
-        if (said.count() != expected - 1 || !said.hash().equals(chain.value())) {
+        if (head.count() != expected - 1 || !head.hash().equals(chain.value())) {
             find(
                     AuditFinding.Kind.CHANGED,
-                    "records " + (covered + 1) + " to " + said.count() + ", or a line among them, are not those that"
-                            + " were signed: want " + said.count() + " with hash " + said.hash() + ", have "
+                    "records " + (covered + 1) + " to " + head.count() + ", or a line among them, are not those that"
+                            + " were signed: want " + head.count() + " with hash " + head.hash() + ", have "
                             + (expected - 1) + " with " + chain.value());
-            chain = new AuditHashChain(said.hash());
-            expected = said.count() + 1;
+            chain = new AuditHashChain(head.hash());
+            expected = head.count() + 1;
         }
         if (trusted.isEmpty() || trusted.contains(of.key())) {
             newest = signed;
         }
-        covered = said.count();
+        covered = head.count();
     }
 
     /** Checks that the current segment ends with a head. */

@@ -122,12 +122,12 @@ public final class DsseEnvelope {
      * @param threshold at least 1; a threshold above the number of keys is always refused
      * @return the exact bytes that were signed
      */
-    public byte[] verify(String wantedType, Collection<VerificationKey> keys, int threshold)
+    public byte[] verify(String expectedType, Collection<VerificationKey> keys, int threshold)
             throws EnvelopeRefusedException {
         if (threshold < 1) {
             throw new IllegalArgumentException("threshold: want at least 1, have " + threshold);
         }
-        Set<VerificationKey> signers = signers(wantedType, keys);
+        Set<VerificationKey> signers = signers(expectedType, keys);
         if (signers.size() < threshold) {
             Set<VerificationKey> others = new LinkedHashSet<>(keys);
             int all = others.size();
@@ -149,12 +149,12 @@ public final class DsseEnvelope {
      *
      * @throws EnvelopeRefusedException if the payload has another type, before any key is tried
      */
-    public Set<VerificationKey> signers(String wantedType, Collection<VerificationKey> keys)
+    public Set<VerificationKey> signers(String expectedType, Collection<VerificationKey> keys)
             throws EnvelopeRefusedException {
-        if (!type.equals(wantedType)) {
+        if (!type.equals(expectedType)) {
             throw new EnvelopeRefusedException(
                     EnvelopeRefusedException.Reason.OTHER_TYPE,
-                    "payload type: want " + wantedType + ", have " + type + "; give the right document");
+                    "payload type: want " + expectedType + ", have " + type + "; give the right document");
         }
         Map<String, VerificationKey> byId = new LinkedHashMap<>();
         keys.forEach(key -> byId.put(key.id(), key));

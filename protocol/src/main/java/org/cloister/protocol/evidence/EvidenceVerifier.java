@@ -47,26 +47,26 @@ public final class EvidenceVerifier {
         } catch (MalformedException e) {
             return refused(EvidenceClause.FORMAT, e.getMessage() + "; bring host and controlling VM to one release");
         }
-        return new EvidenceVerifier(policy, expected, now).judge(statement);
+        return new EvidenceVerifier(policy, expected, now).appraise(statement);
     }
 
     private static AttestationResult refused(EvidenceClause clause, String text) {
         return new AttestationResult.Refused(List.of(new Failure(clause, text)));
     }
 
-    private AttestationResult judge(EvidenceStatement statement) {
-        judgePolicy(statement.facts());
-        judgeAllocation(statement.facts());
-        judgeImageAndShape(statement.facts());
-        judgeCircuit(statement.claim());
-        AssuranceLevel level = judgeLevel(statement);
-        judgeRecord(statement.facts());
+    private AttestationResult appraise(EvidenceStatement statement) {
+        appraisePolicy(statement.facts());
+        appraiseAllocation(statement.facts());
+        appraiseImageAndShape(statement.facts());
+        appraiseCircuit(statement.claim());
+        AssuranceLevel level = appraiseLevel(statement);
+        appraiseRecord(statement.facts());
         return failures.isEmpty()
                 ? new AttestationResult.Accepted(statement, level)
                 : new AttestationResult.Refused(failures);
     }
 
-    private void judgePolicy(VmFacts facts) {
+    private void appraisePolicy(VmFacts facts) {
         require(
                 EvidenceClause.PROJECT,
                 facts.project().equals(policy.project()),
@@ -102,7 +102,7 @@ public final class EvidenceVerifier {
                 "use another host, or enrol it anew and have it accepted");
     }
 
-    private void judgeAllocation(VmFacts facts) {
+    private void appraiseAllocation(VmFacts facts) {
         require(
                 EvidenceClause.ROLE,
                 facts.role() == expected.role(),
@@ -123,7 +123,7 @@ public final class EvidenceVerifier {
                 "look who started the VM");
     }
 
-    private void judgeImageAndShape(VmFacts facts) {
+    private void appraiseImageAndShape(VmFacts facts) {
         require(
                 EvidenceClause.IMAGE,
                 policy.accepts(facts.image(), now),
@@ -145,7 +145,7 @@ public final class EvidenceVerifier {
                 "have the site run the VM where it shares less");
     }
 
-    private void judgeCircuit(AttestationClaims claim) {
+    private void appraiseCircuit(AttestationClaims claim) {
         require(
                 EvidenceClause.NONCE,
                 claim.nonce().equals(expected.nonce()),
@@ -166,7 +166,7 @@ public final class EvidenceVerifier {
                 "made for another circuit; start the VM anew");
     }
 
-    private AssuranceLevel judgeLevel(EvidenceStatement statement) {
+    private AssuranceLevel appraiseLevel(EvidenceStatement statement) {
         // This release verifies no platform evidence.
         AssuranceLevel evidence = AssuranceLevel.HOST_WORD;
         AssuranceLevel level = AssuranceLevel.minimum(evidence, expected.workerEncryption(), expected.driveIntegrity());
@@ -194,7 +194,7 @@ public final class EvidenceVerifier {
         return level;
     }
 
-    private void judgeRecord(VmFacts facts) {
+    private void appraiseRecord(VmFacts facts) {
         require(
                 EvidenceClause.SPENT,
                 !expected.alreadyUsed(),

@@ -154,13 +154,14 @@ public sealed interface AssignmentMessage {
         }
         CriticalFields.require(message.getCriticalList(), AssignmentAnswer.REFUSED_FIELD_NUMBER);
         return switch (message.getKindCase()) {
-            case ASSIGNMENT -> told(message.getAssignment());
+            case ASSIGNMENT -> parseAssigned(message.getAssignment());
             case REFUSED -> new Refused(RefusalReason.parse(message.getRefused()));
             case KIND_NOT_SET -> throw new MalformedException("assignment: want one or a refusal, have neither");
         };
     }
 
-    private static Assigned told(org.cloister.protocol.handover.wire.Assignment assignment) throws MalformedException {
+    private static Assigned parseAssigned(org.cloister.protocol.handover.wire.Assignment assignment)
+            throws MalformedException {
         try {
             return new Assigned(
                     CertificateName.parse(assignment.getName()),

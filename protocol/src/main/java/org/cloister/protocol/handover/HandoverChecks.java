@@ -66,16 +66,16 @@ final class HandoverChecks {
      *
      * @return the name of the target's worker, as its chain claims it
      */
-    static CertificateName worker(List<ByteString> certificates, HandoverTarget place) {
+    static CertificateName worker(List<ByteString> certificates, HandoverTarget target) {
         that(certificates.size() > 1, "certificates", "a leaf and its authorities", certificates.size());
         try {
             CertificateName name = CertificateChain.parse(
                             certificates.stream().map(ByteString::toByteArray).toList())
                     .claimed();
             that(
-                    name.equals(WorkerName.of(place.ticket(), place.slot(), name.project())),
+                    name.equals(WorkerName.of(target.ticket(), target.slot(), name.project())),
                     "certificate",
-                    "one of the worker " + WorkerName.label(place.ticket(), place.slot()),
+                    "one of the worker " + WorkerName.label(target.ticket(), target.slot()),
                     name);
             return name;
         } catch (IdentityRefusedException e) {

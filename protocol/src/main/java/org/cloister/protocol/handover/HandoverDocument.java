@@ -14,7 +14,7 @@ import org.cloister.protocol.identity.CertificateRole;
  *
  * @param certificates the worker's chain in DER, the leaf first
  * @param mungeKey sealed with {@link #sealingContext}
- * @param station the worker's network configuration: its address is its node's
+ * @param network the worker's network configuration: its address is its node's
  * @param controller the controlling VM that sends this; its address is the network's first
  * @param lease the time for which the worker runs without hearing from its controlling VM
  * @param policy SHA-384 of the owners' policy in force
@@ -25,7 +25,7 @@ public record HandoverDocument(
         List<ByteString> certificates,
         SealedSecret mungeKey,
         Instant time,
-        VmNetworkConfig station,
+        VmNetworkConfig network,
         CertificateName controller,
         WorkerJob job,
         WorkerAccounts accounts,
@@ -52,12 +52,12 @@ public record HandoverDocument(
                 "controller",
                 "one of " + CertificateName.ofRole(CertificateRole.CONTROLLER.toString(), name.project()),
                 controller);
-        job.requireIn(station.network());
+        job.requireIn(network.network());
         HandoverChecks.that(
-                station.address().equals(job.address(target.slot())),
+                network.address().equals(job.address(target.slot())),
                 "address",
                 "that of the worker's own node",
-                station.address());
+                network.address());
         WorkerMount.requireApart(mounts);
         HandoverChecks.lease(lease);
         HandoverChecks.policy(policy);

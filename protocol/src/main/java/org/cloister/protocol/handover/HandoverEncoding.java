@@ -49,7 +49,7 @@ final class HandoverEncoding {
                 .addAllCertificates(handOver.certificates())
                 .setMungeKey(handOver.mungeKey().bytes())
                 .setTime(handOver.time().toEpochMilli())
-                .setNetwork(handOver.station().wire())
+                .setNetwork(handOver.network().wire())
                 .setController(handOver.controller().toString())
                 .addAllNodes(handOver.job().nodes().stream().map(JobNode::wire).toList())
                 .setCluster(handOver.job().cluster())
@@ -130,7 +130,7 @@ final class HandoverEncoding {
                         .setDriveKey(unlock.driveKey().bytes())
                         .setCreate(unlock.create())
                         .setTime(unlock.time().toEpochMilli())
-                        .setNetwork(unlock.station().wire());
+                        .setNetwork(unlock.network().wire());
         unlock.members().ifPresent(wire::setMembers);
         unlock.settings().ifPresent(wire::setSettings);
         return wire.build();

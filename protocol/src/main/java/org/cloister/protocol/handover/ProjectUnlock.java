@@ -27,7 +27,7 @@ import org.cloister.protocol.ticket.Ticket;
  * @param epoch of the drive, the opening's
  * @param driveKey sealed with {@link #sealingContext}
  * @param create whether the drive is new and must be formatted; a drive that is not empty is then refused
- * @param station the network's first address is the VM's
+ * @param network the network's first address is the VM's
  * @param members the project's members file, which agent-vm reads; if empty, the drive's file applies
  * @param settings the settings file of its queue, which agent-vm reads; if empty, the drive's file applies
  */
@@ -41,7 +41,7 @@ public record ProjectUnlock(
         SealedSecret driveKey,
         boolean create,
         Instant time,
-        VmNetworkConfig station,
+        VmNetworkConfig network,
         Optional<ByteString> members,
         Optional<ByteString> settings)
         implements VerifierMessage {
@@ -77,10 +77,10 @@ public record ProjectUnlock(
         HandoverChecks.within("epoch", epoch, 1, Ticket.MAX_COUNT);
         HandoverChecks.time(time);
         HandoverChecks.that(
-                station.address().equals(station.network().controller()),
+                network.address().equals(network.network().controller()),
                 "address",
-                "the first of " + station.network(),
-                station.address());
+                "the first of " + network.network(),
+                network.address());
         members.ifPresent(file -> HandoverChecks.within("bytes of the members", file.size(), 0, MAX_MEMBERS));
         settings.ifPresent(file -> HandoverChecks.within("bytes of the settings", file.size(), 0, MAX_SETTINGS));
     }

@@ -20,40 +20,40 @@ public final class SealingContext {
     private SealingContext() {}
 
     /** Returns the context of the munge key in a {@link HandoverDocument}. */
-    public static byte[] handOver(String project, HandoverTarget place) {
-        return munge(HAND_OVER, project, place);
+    public static byte[] handOver(String project, HandoverTarget target) {
+        return munge(HAND_OVER, project, target);
     }
 
     /** Returns the context of the munge key in a {@link ReadmissionGrant}. */
-    public static byte[] readmission(String project, HandoverTarget place) {
-        return munge(READMISSION, project, place);
+    public static byte[] readmission(String project, HandoverTarget target) {
+        return munge(READMISSION, project, target);
     }
 
-    private static byte[] munge(String label, String project, HandoverTarget place) {
+    private static byte[] munge(String label, String project, HandoverTarget target) {
         return new SealingContext()
                 .text(label)
                 .text(project)
-                .text(place.ticket())
-                .field(ByteBuffer.allocate(Integer.BYTES).putInt(place.slot()).array())
-                .text(place.vm())
-                .field(nonce(place))
+                .text(target.ticket())
+                .field(ByteBuffer.allocate(Integer.BYTES).putInt(target.slot()).array())
+                .text(target.vm())
+                .field(nonce(target))
                 .bytes();
     }
 
     /** Returns the context of the drive's key in a {@link ProjectUnlock}. */
-    public static byte[] unlock(String project, HandoverTarget place, long epoch) {
+    public static byte[] unlock(String project, HandoverTarget target, long epoch) {
         return new SealingContext()
                 .text(UNLOCK)
                 .text(project)
-                .text(place.ticket())
-                .text(place.vm())
-                .field(nonce(place))
+                .text(target.ticket())
+                .text(target.vm())
+                .field(nonce(target))
                 .field(ByteBuffer.allocate(Long.BYTES).putLong(epoch).array())
                 .bytes();
     }
 
-    private static byte[] nonce(HandoverTarget place) {
-        return BinaryText.fromBase64(place.nonce().base64(), Nonce.BYTES);
+    private static byte[] nonce(HandoverTarget target) {
+        return BinaryText.fromBase64(target.nonce().base64(), Nonce.BYTES);
     }
 
     private SealingContext text(String text) {

@@ -8,7 +8,7 @@ public final class VerifierMessageOrder {
     private enum State {
         NEW,
         QUESTIONED,
-        GIVEN,
+        HANDED_OVER,
         OVER
     }
 
@@ -33,7 +33,7 @@ public final class VerifierMessageOrder {
 
     /** Returns the order for a later circuit, which this worker opened with the certificate that it received. */
     public static VerifierMessageOrder forResume() {
-        return new VerifierMessageOrder(CertificateRole.WORKER, State.GIVEN, true);
+        return new VerifierMessageOrder(CertificateRole.WORKER, State.HANDED_OVER, true);
     }
 
     /**
@@ -41,7 +41,7 @@ public final class VerifierMessageOrder {
      * nothing.
      */
     public static VerifierMessageOrder forUnlocked() {
-        return new VerifierMessageOrder(CertificateRole.CONTROLLER, State.GIVEN, false);
+        return new VerifierMessageOrder(CertificateRole.CONTROLLER, State.HANDED_OVER, false);
     }
 
     /**
@@ -60,12 +60,12 @@ public final class VerifierMessageOrder {
             state = State.OVER;
         } else if (state == State.QUESTIONED
                 && (worker ? message instanceof HandoverDocument : message instanceof ProjectUnlock)) {
-            state = State.GIVEN;
-        } else if (readmits && state == State.GIVEN && message instanceof ReadmissionGrant) {
+            state = State.HANDED_OVER;
+        } else if (readmits && state == State.HANDED_OVER && message instanceof ReadmissionGrant) {
             readmits = false;
-        } else if (worker && state == State.GIVEN && message instanceof VerifierMessage.Release) {
+        } else if (worker && state == State.HANDED_OVER && message instanceof VerifierMessage.Release) {
             state = State.OVER;
-        } else if (!(worker && state == State.GIVEN && message instanceof VerifierMessage.LeaseRenewal)) {
+        } else if (!(worker && state == State.HANDED_OVER && message instanceof VerifierMessage.LeaseRenewal)) {
             throw new MalformedException("boot conversation of a " + own + " that is " + state
                     + ": want another message, have " + message.getClass().getSimpleName());
         }

@@ -27,23 +27,23 @@ public record VmAssignment(
     /**
      * Verifies the project's documents in a host's message.
      *
-     * @param told the host's message
+     * @param assigned the host's message
      * @throws MalformedException if the documents are not a project's, or are another project's
      * @throws org.cloister.protocol.identity.IdentityRefusedException if the required owners did not sign them
      */
-    public static VmAssignment of(AssignmentMessage.Assigned told) throws IOException {
+    public static VmAssignment of(AssignmentMessage.Assigned assigned) throws IOException {
         ProjectHistory project = ProjectHistory.of(
-                told.documents().stream().map(ByteString::toByteArray).toList());
-        if (!project.id().equals(told.name().project())) {
+                assigned.documents().stream().map(ByteString::toByteArray).toList());
+        if (!project.id().equals(assigned.name().project())) {
             throw new MalformedException(
-                    "assignment: want documents of " + told.name().project() + ", have those of " + project.id());
+                    "assignment: want documents of " + assigned.name().project() + ", have those of " + project.id());
         }
         return new VmAssignment(
-                told.name(),
-                CertificateRole.of(told.name().role()).orElseThrow(),
-                told.ticket(),
-                told.slot(),
-                told.requester(),
+                assigned.name(),
+                CertificateRole.of(assigned.name().role()).orElseThrow(),
+                assigned.ticket(),
+                assigned.slot(),
+                assigned.requester(),
                 project);
     }
 }

@@ -179,10 +179,10 @@ public sealed interface VmMessage {
                     .setTook(passed.took.toMillis()));
         } else if (this instanceof Ready) {
             message.setReady(org.cloister.protocol.handover.wire.Ready.getDefaultInstance());
-        } else if (this instanceof Failure trouble) {
+        } else if (this instanceof Failure failure) {
             message.setTrouble(org.cloister.protocol.handover.wire.Trouble.newBuilder()
-                    .setPhase(trouble.phase.toString())
-                    .setCode(trouble.code));
+                    .setPhase(failure.phase.toString())
+                    .setCode(failure.code));
         } else if (this instanceof Heartbeat) {
             message.setBeat(org.cloister.protocol.handover.wire.Beat.getDefaultInstance());
         } else if (this instanceof FinalStatement part) {

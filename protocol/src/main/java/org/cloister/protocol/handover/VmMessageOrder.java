@@ -14,20 +14,20 @@ public final class VmMessageOrder {
     private static final Duration WITHIN = Duration.ofSeconds(10);
 
     private enum State {
-        ASKED,
-        SHOWN,
-        GIVEN,
+        QUERIED,
+        PRESENTED,
+        HANDED_OVER,
         RESUMING,
         OVER
     }
 
     private final CertificateRole vm;
     private State state;
-    private boolean there;
+    private boolean hasArrived;
     private boolean resumed;
     private boolean readmitting;
     private long sinceNs;
-    private int words;
+    private int count;
 
     private VmMessageOrder(CertificateRole vm, State state, long nowNs) {
         this.vm = vm;
@@ -37,7 +37,7 @@ public final class VmMessageOrder {
 
     /** Returns the order for a circuit on which a VM showed a boot certificate, after the verifier's question. */
     public static VmMessageOrder forBoot(CertificateRole vm, long nowNs) {
-        return new VmMessageOrder(vm, State.ASKED, nowNs);
+        return new VmMessageOrder(vm, State.QUERIED, nowNs);
     }
 
     /** Returns the order for a later circuit, which a worker opens with the certificate that it received. */
@@ -49,7 +49,7 @@ public final class VmMessageOrder {
      * Returns the order for a later circuit with a controlling VM, which shows the chain with which it was unlocked.
      */
     public static VmMessageOrder forUnlocked(long nowNs) {
-        return new VmMessageOrder(CertificateRole.CONTROLLER, State.GIVEN, nowNs);
+        return new VmMessageOrder(CertificateRole.CONTROLLER, State.HANDED_OVER, nowNs);
     }
 
     /**
@@ -58,11 +58,11 @@ public final class VmMessageOrder {
      * @throws IllegalStateException if the VM has not shown its evidence, or the hand-over was recorded before
      */
     public void recordHandover() {
-        if (state != State.SHOWN) {
+        if (state != State.PRESENTED) {
             throw new IllegalStateException(
                     "boot conversation: want a VM that has shown its evidence, have one " + state);
         }
-        state = State.GIVEN;
+        state = State.HANDED_OVER;
     }
 
     /**
@@ -71,7 +71,7 @@ public final class VmMessageOrder {
      * @throws IllegalStateException if the worker has not resumed on this circuit, or was readmitted before
      */
     public void recordReadmission() {
-        if (state != State.GIVEN || !resumed) {
+        if (state != State.HANDED_OVER || !resumed) {
             throw new IllegalStateException("boot conversation: want a worker that has resumed, have one " + state);
         }
         resumed = false;
@@ -99,9 +99,9 @@ public final class VmMessageOrder {
     private void count(long nowNs) throws MalformedException {
         if (nowNs - sinceNs >= WITHIN.toNanos()) {
             sinceNs = nowNs;
-            words = 0;
+            count = 0;
         }
-        if (++words > ProtocolLimits.BOOT_MESSAGES) {
+        if (++count > ProtocolLimits.BOOT_MESSAGES) {
             throw new MalformedException(
                     "boot conversation: want at most " + ProtocolLimits.BOOT_MESSAGES + " messages in 10 s, have more");
         }
@@ -114,10 +114,10 @@ public final class VmMessageOrder {
      */
     private @Nullable State next(VmMessage message) {
         return switch (state) {
-            case ASKED -> first(message);
+            case QUERIED -> first(message);
             // The VM waits for the hand-over, and may only report a failure.
-            case SHOWN -> message instanceof VmMessage.Failure ? State.OVER : null;
-            case GIVEN -> later(message);
+            case PRESENTED -> message instanceof VmMessage.Failure ? State.OVER : null;
+            case HANDED_OVER -> later(message);
             case RESUMING -> resuming(message);
             case OVER -> null;
         };
@@ -125,12 +125,12 @@ public final class VmMessageOrder {
 
     private @Nullable State resuming(VmMessage message) {
         resumed = message instanceof VmMessage.Resume;
-        return resumed ? State.GIVEN : null;
+        return resumed ? State.HANDED_OVER : null;
     }
 
     private static @Nullable State first(VmMessage message) {
         if (message instanceof VmMessage.Evidence) {
-            return State.SHOWN;
+            return State.PRESENTED;
         }
         return message instanceof VmMessage.NoStatement || message instanceof VmMessage.Failure ? State.OVER : null;
     }
@@ -138,23 +138,23 @@ public final class VmMessageOrder {
     private @Nullable State later(VmMessage message) {
         boolean worker = vm == CertificateRole.WORKER;
         if (message instanceof VmMessage.PhaseCompleted || (worker && message instanceof VmMessage.Heartbeat)) {
-            return State.GIVEN;
+            return State.HANDED_OVER;
         }
         // A worker that failed still sends its part of the receipt.
         if (message instanceof VmMessage.Failure) {
-            return worker ? State.GIVEN : State.OVER;
+            return worker ? State.HANDED_OVER : State.OVER;
         }
         if (worker && message instanceof VmMessage.FinalStatement) {
             return State.OVER;
         }
         if (readmitting && message instanceof VmMessage.Readmitted) {
             readmitting = false;
-            return State.GIVEN;
+            return State.HANDED_OVER;
         }
-        boolean arrives = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
-        if (arrives && !there) {
-            there = true;
-            return State.GIVEN;
+        boolean isArrival = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
+        if (isArrival && !hasArrived) {
+            hasArrived = true;
+            return State.HANDED_OVER;
         }
         return null;
     }

@@ -62,28 +62,28 @@ public final class BootCertificate {
      * Returns whether this claims to be a boot certificate, where a VM may also show a certified chain: those have two
      * or three certificates.
      */
-    public static boolean isClaimed(List<X509Certificate> shown) {
-        return shown.size() == 1;
+    public static boolean isClaimed(List<X509Certificate> presented) {
+        return presented.size() == 1;
     }
 
     /**
      * Verifies a boot certificate. Its times are not checked, because its maker chose them; the nonce in the evidence
      * proves that it belongs to this boot.
      *
-     * @param shown the peer's, from a handshake that has proven the key
-     * @param wanted the only name that is accepted
+     * @param presented the peer's, from a handshake that has proven the key
+     * @param expected the only name that is accepted
      */
-    public static BootIdentity verify(List<X509Certificate> shown, CertificateName wanted)
+    public static BootIdentity verify(List<X509Certificate> presented, CertificateName expected)
             throws IdentityRefusedException {
-        String subject = "boot certificate of " + wanted;
-        if (!isClaimed(shown)) {
-            throw refused(IdentityClause.CHAIN, subject, "one certificate", String.valueOf(shown.size()));
+        String subject = "boot certificate of " + expected;
+        if (!isClaimed(presented)) {
+            throw refused(IdentityClause.CHAIN, subject, "one certificate", String.valueOf(presented.size()));
         }
-        X509Certificate only = shown.get(0);
+        X509Certificate only = presented.get(0);
         requireSize(subject, only);
-        CertificateName name = CertificateChain.of(shown).claimed();
-        if (!name.equals(wanted)) {
-            throw refused(IdentityClause.NAME, subject, wanted.toString(), name.toString());
+        CertificateName name = CertificateChain.of(presented).claimed();
+        if (!name.equals(expected)) {
+            throw refused(IdentityClause.NAME, subject, expected.toString(), name.toString());
         }
         CertificateRole role = CertificateRole.of(name.role())
                 .filter(ROLES::contains)

@@ -28,14 +28,14 @@ public final class BootPeerVerifier {
         return new BootPeerVerifier(Optional.of(certified));
     }
 
-    /** Returns a verifier that accepts only {@code wanted}. */
-    public PeerVerifier only(CertificateName wanted) {
+    /** Returns a verifier that accepts only {@code name}. */
+    public PeerVerifier only(CertificateName name) {
         return chain -> {
             if (certified.isPresent() && !BootCertificate.isClaimed(chain)) {
-                return certified.get().only(wanted).verify(chain);
+                return certified.get().only(name).verify(chain);
             }
             try {
-                return BootCertificate.verify(chain, wanted);
+                return BootCertificate.verify(chain, name);
             } catch (IdentityRefusedException e) {
                 throw new CertificateException(e.getMessage(), e);
             }

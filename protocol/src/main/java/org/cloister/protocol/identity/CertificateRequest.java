@@ -144,11 +144,11 @@ public final class CertificateRequest {
 
     private static void requireSigned(CertificationRequest request, CertificationRequestInfo info, VerificationKey key)
             throws IOException {
-        AlgorithmIdentifier wanted =
+        AlgorithmIdentifier requested =
                 new CertificateBuilder.Content(message -> message, key.curve()).getAlgorithmIdentifier();
-        if (!request.getSignatureAlgorithm().equals(wanted)) {
+        if (!request.getSignatureAlgorithm().equals(requested)) {
             throw malformed(
-                    "a signature by " + wanted.getAlgorithm(),
+                    "a signature by " + requested.getAlgorithm(),
                     String.valueOf(request.getSignatureAlgorithm().getAlgorithm()));
         }
         if (!key.verifies(info.getEncoded("DER"), request.getSignature().getOctets())) {

@@ -7,11 +7,12 @@ import org.jspecify.annotations.Nullable;
 public final class CertificationRefusedException extends IOException {
     private static final long serialVersionUID = 1;
 
-    public CertificationRefusedException(String subject, String wanted, String had, String remedy) {
-        this(subject, wanted, had, remedy, null);
+    public CertificationRefusedException(String subject, String expected, String actual, String remedy) {
+        this(subject, expected, actual, remedy, null);
     }
 
-    CertificationRefusedException(String subject, String wanted, String had, String remedy, @Nullable Throwable cause) {
-        super(subject + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    CertificationRefusedException(
+            String subject, String expected, String actual, String remedy, @Nullable Throwable cause) {
+        super(subject + ": want " + expected + ", have " + actual + "; " + remedy, cause);
     }
 }

@@ -13,10 +13,10 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
     CertifiedIdentity verify(List<X509Certificate> chain) throws CertificateException;
 
     /** Accepts trusted peers with one of these roles. */
-    static CertifiedPeerVerifier forRoles(TrustStore beliefs, Set<CertificateRole> roles) {
+    static CertifiedPeerVerifier forRoles(TrustStore trustStore, Set<CertificateRole> roles) {
         return chain -> {
             try {
-                return beliefs.verify(CertificateChain.of(chain), roles);
+                return trustStore.verify(CertificateChain.of(chain), roles);
             } catch (IdentityRefusedException e) {
                 throw new CertificateException(e.getMessage(), e);
             }
@@ -27,10 +27,10 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
      * Accepts relays. The relay itself sends the list that could revoke it, so {@code AgentLink} checks the list after
      * the handshake.
      */
-    static CertifiedPeerVerifier forRelays(TrustStore beliefs) {
+    static CertifiedPeerVerifier forRelays(TrustStore trustStore) {
         return chain -> {
             try {
-                return beliefs.verifyUnlisted(CertificateChain.of(chain), Set.of(CertificateRole.RELAY));
+                return trustStore.verifyUnlisted(CertificateChain.of(chain), Set.of(CertificateRole.RELAY));
             } catch (IdentityRefusedException e) {
                 throw new CertificateException(e.getMessage(), e);
             }
@@ -41,13 +41,13 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
      * Accepts agents that dial a relay. The registration authority is accepted without a revocation list, because it
      * delivers the site's: otherwise a relay whose list has expired could never receive another.
      */
-    static CertifiedPeerVerifier forAgents(TrustStore beliefs) {
+    static CertifiedPeerVerifier forAgents(TrustStore trustStore) {
         return chain -> {
             try {
-                CertificateChain shown = CertificateChain.of(chain);
-                return shown.claimed().role().equals(CertificateRole.DESK.toString())
-                        ? beliefs.verifyUnlisted(shown, Set.of(CertificateRole.DESK))
-                        : beliefs.verify(shown, Set.of(CertificateRole.HOST, CertificateRole.DEVICE));
+                CertificateChain presented = CertificateChain.of(chain);
+                return presented.claimed().role().equals(CertificateRole.DESK.toString())
+                        ? trustStore.verifyUnlisted(presented, Set.of(CertificateRole.DESK))
+                        : trustStore.verify(presented, Set.of(CertificateRole.HOST, CertificateRole.DEVICE));
             } catch (IdentityRefusedException e) {
                 throw new CertificateException(e.getMessage(), e);
             }
@@ -55,9 +55,9 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
     }
 
     /** Accepts the ends of circuits. */
-    static CertifiedPeerVerifier forCircuitEnds(TrustStore beliefs) {
+    static CertifiedPeerVerifier forCircuitEnds(TrustStore trustStore) {
         return forRoles(
-                beliefs,
+                trustStore,
                 Set.of(
                         CertificateRole.OWNER,
                         CertificateRole.OPENER,
@@ -67,18 +67,18 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
                         CertificateRole.WORKER));
     }
 
-    /** Returns a verifier that accepts only {@code wanted}. */
-    default CertifiedPeerVerifier only(CertificateName wanted) {
-        return among(Set.of(wanted));
+    /** Returns a verifier that accepts only {@code name}. */
+    default CertifiedPeerVerifier only(CertificateName name) {
+        return among(Set.of(name));
     }
 
     /** Returns a verifier that accepts only these names. */
-    default CertifiedPeerVerifier among(Set<CertificateName> wanted) {
+    default CertifiedPeerVerifier among(Set<CertificateName> name) {
         return chain -> {
             CertifiedIdentity found = verify(chain);
-            if (!wanted.contains(found.name())) {
+            if (!name.contains(found.name())) {
                 String names =
-                        wanted.stream().map(CertificateName::toString).sorted().collect(Collectors.joining(" or "));
+                        name.stream().map(CertificateName::toString).sorted().collect(Collectors.joining(" or "));
                 throw new CertificateException("certificate: want " + names + ", have " + found.name());
             }
             return found;

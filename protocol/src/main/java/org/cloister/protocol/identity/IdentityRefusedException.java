@@ -8,8 +8,9 @@ public final class IdentityRefusedException extends IOException {
 
     private final IdentityClause clause;
 
-    public IdentityRefusedException(IdentityClause clause, String subject, String wanted, String had, String remedy) {
-        super(subject + " refused (" + clause + "): want " + wanted + ", have " + had + "; " + remedy);
+    public IdentityRefusedException(
+            IdentityClause clause, String subject, String expected, String actual, String remedy) {
+        super(subject + " refused (" + clause + "): want " + expected + ", have " + actual + "; " + remedy);
         this.clause = clause;
     }
 

@@ -139,23 +139,23 @@ record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String>
         }
     }
 
-    private static void requireCritical(X509Certificate x509, String subject, Set<String> wanted)
+    private static void requireCritical(X509Certificate x509, String subject, Set<String> required)
             throws IdentityRefusedException {
         Set<String> have = x509.getCriticalExtensionOIDs();
-        if (!wanted.equals(have)) {
+        if (!required.equals(have)) {
             throw new IdentityRefusedException(
                     IdentityClause.CERTIFICATE,
                     subject,
-                    "the critical extensions " + wanted,
+                    "the critical extensions " + required,
                     String.valueOf(have),
                     "have one issued as section 3 has it");
         }
     }
 
-    private static void requireUsage(boolean holds, String subject, String wanted) throws IdentityRefusedException {
+    private static void requireUsage(boolean holds, String subject, String required) throws IdentityRefusedException {
         if (!holds) {
             throw new IdentityRefusedException(
-                    IdentityClause.USAGE, subject, wanted, "another use", "have one issued as section 3 has it");
+                    IdentityClause.USAGE, subject, required, "another use", "have one issued as section 3 has it");
         }
     }
 
@@ -170,14 +170,14 @@ record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String>
 
     private static void requireLife(X509Certificate x509, String subject, Duration longest)
             throws IdentityRefusedException {
-        Duration life = Duration.between(
+        Duration lifetime = Duration.between(
                 x509.getNotBefore().toInstant(), x509.getNotAfter().toInstant());
-        if (life.compareTo(longest.plus(ValidityPeriod.SKEW)) > 0) {
+        if (lifetime.compareTo(longest.plus(ValidityPeriod.SKEW)) > 0) {
             throw new IdentityRefusedException(
                     IdentityClause.LIFETIME,
                     subject,
                     "at most " + longest.plus(ValidityPeriod.SKEW).toSeconds() + " s",
-                    life.toSeconds() + " s",
+                    lifetime.toSeconds() + " s",
                     "have one issued for less");
         }
     }

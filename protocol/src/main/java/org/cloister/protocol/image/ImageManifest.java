@@ -154,9 +154,10 @@ public record ImageManifest(
         String named = Stream.of(commandLine.split(" ", -1))
                 .filter(word -> word.startsWith(LAYER_WORD))
                 .collect(Collectors.joining(" "));
-        String wanted = layers.stream().map(ImageLayer::commandLineWord).collect(Collectors.joining(" "));
-        if (!named.equals(wanted)) {
-            throw new MalformedException("cmdline: want the layers' words \"" + wanted + "\", have \"" + named + "\"");
+        String expected = layers.stream().map(ImageLayer::commandLineWord).collect(Collectors.joining(" "));
+        if (!named.equals(expected)) {
+            throw new MalformedException(
+                    "cmdline: want the layers' words \"" + expected + "\", have \"" + named + "\"");
         }
         Digest computed = identityOf(firmware.sha384(), kernel.sha384(), initrd.sha384(), commandLine);
         if (!computed.equals(identity)) {

@@ -20,10 +20,10 @@ public sealed interface RelayMessage {
      * @param lists number of revocation lists that follow at once
      * @param head the newest of the relay's audit log, to be stored by the agent as a witness; empty if it has none
      */
-    record Attached(String relay, ReconnectDelay pace, int lists, ByteString head) implements RelayMessage {
+    record Attached(String relay, ReconnectDelay delay, int lists, ByteString head) implements RelayMessage {
         /** Creates the message of a relay or host that has no audit log. */
-        public Attached(String relay, ReconnectDelay pace, int lists) {
-            this(relay, pace, lists, ByteString.EMPTY);
+        public Attached(String relay, ReconnectDelay delay, int lists) {
+            this(relay, delay, lists, ByteString.EMPTY);
         }
     }
 
@@ -43,7 +43,7 @@ public sealed interface RelayMessage {
      */
     record Revocations(ByteString signed) implements RelayMessage {}
 
-    record Drain(ReconnectDelay pace) implements RelayMessage {}
+    record Drain(ReconnectDelay delay) implements RelayMessage {}
 
     /** Answers {@link AgentMessage.Renew}. */
     record Renewed(RenewalResult outcome) implements RelayMessage {}
@@ -121,7 +121,7 @@ public sealed interface RelayMessage {
         if (this instanceof Attached attached) {
             message.setAttached(org.cloister.protocol.link.wire.Attached.newBuilder()
                     .setRelay(attached.relay)
-                    .setPace(attached.pace.wire())
+                    .setPace(attached.delay.wire())
                     .setLists(attached.lists)
                     .setHead(attached.head));
         } else if (this instanceof Served served) {
@@ -138,19 +138,19 @@ public sealed interface RelayMessage {
             message.setRevocations(
                     org.cloister.protocol.link.wire.Revocations.newBuilder().setSigned(revocations.signed));
         } else if (this instanceof Drain drain) {
-            message.setDrain(org.cloister.protocol.link.wire.Drain.newBuilder().setPace(drain.pace.wire()));
+            message.setDrain(org.cloister.protocol.link.wire.Drain.newBuilder().setPace(drain.delay.wire()));
         } else if (this instanceof Renewed renewed) {
             message.setRenewed(org.cloister.protocol.link.wire.Renewed.newBuilder()
                     .setCertificate(renewed.outcome.certificate())
                     .setRefused(renewed.outcome.refused()));
-        } else if (this instanceof RenewalRequested asked) {
+        } else if (this instanceof RenewalRequested renewal) {
             message.setRenewalAsked(org.cloister.protocol.link.wire.RenewalAsked.newBuilder()
-                    .setId(asked.id)
-                    .setFrom(asked.from.toString())
-                    .setRequest(asked.request));
-        } else if (this instanceof ShutdownRequest leave) {
+                    .setId(renewal.id)
+                    .setFrom(renewal.from.toString())
+                    .setRequest(renewal.request));
+        } else if (this instanceof ShutdownRequest request) {
             message.setLeave(
-                    org.cloister.protocol.link.wire.Leave.newBuilder().setWithinMs((int) leave.within.toMillis()));
+                    org.cloister.protocol.link.wire.Leave.newBuilder().setWithinMs((int) request.within.toMillis()));
         }
         return message.build();
     }

@@ -14,7 +14,7 @@ import org.cloister.protocol.identity.IdentityClause;
  */
 public record RenewalResult(ByteString certificate, String refused) {
     /** Words of the relay. */
-    public static final String NO_DESK = "no-desk";
+    public static final String NO_AUTHORITY = "no-desk";
 
     public static final String NO_ANSWER = "no-answer";
     public static final String LIMIT = "limit";

@@ -46,9 +46,9 @@ public enum PolicyRequirement {
     /** Returns all requirements that {@code after} lowers. */
     static Set<PolicyRequirement> lessened(ProjectPolicy before, ProjectPolicy after) {
         EnumSet<PolicyRequirement> less = EnumSet.noneOf(PolicyRequirement.class);
-        for (PolicyRequirement demand : values()) {
-            if (demand.isLess(before, after)) {
-                less.add(demand);
+        for (PolicyRequirement requirement : values()) {
+            if (requirement.isLess(before, after)) {
+                less.add(requirement);
             }
         }
         return less;
@@ -59,7 +59,7 @@ public enum PolicyRequirement {
         if (json.has(key)) {
             for (String word : json.texts(key, values().length, WORDS)) {
                 Arrays.stream(values())
-                        .filter(demand -> demand.member.equals(word))
+                        .filter(requirement -> requirement.member.equals(word))
                         .forEach(named::add);
             }
         }

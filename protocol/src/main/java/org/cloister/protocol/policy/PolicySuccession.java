@@ -47,7 +47,7 @@ public final class PolicySuccession {
         }
     }
 
-    private static List<PolicyRequirement> sorted(Set<PolicyRequirement> demands) {
-        return demands.stream().sorted().toList();
+    private static List<PolicyRequirement> sorted(Set<PolicyRequirement> requirements) {
+        return requirements.stream().sorted().toList();
     }
 }

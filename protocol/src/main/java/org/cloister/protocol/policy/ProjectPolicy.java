@@ -135,7 +135,7 @@ public record ProjectPolicy(
         json.put("releases", releases);
         if (!loosens.isEmpty()) {
             ArrayNode list = json.putArray("loosens");
-            loosens.stream().sorted().forEach(demand -> list.add(demand.toString()));
+            loosens.stream().sorted().forEach(requirement -> list.add(requirement.toString()));
         }
         return json.toString().getBytes(StandardCharsets.UTF_8);
     }

@@ -13,7 +13,7 @@ import org.cloister.base.json.StrictJson;
  * @param base64 with padding
  */
 public record ReceiptBytes(String base64) {
-    private static final int SHOWN = 16;
+    private static final int QUOTED_BYTES = 16;
     private static final Pattern BASE64 = Pattern.compile("[A-Za-z0-9+/]+={0,2}");
 
     public static ReceiptBytes of(byte[] bytes) {
@@ -61,6 +61,6 @@ public record ReceiptBytes(String base64) {
 
     @Override
     public String toString() {
-        return base64.length() <= SHOWN ? base64 : base64.substring(0, SHOWN) + "...";
+        return base64.length() <= QUOTED_BYTES ? base64 : base64.substring(0, QUOTED_BYTES) + "...";
     }
 }

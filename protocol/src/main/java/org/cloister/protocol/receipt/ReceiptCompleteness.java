@@ -50,48 +50,51 @@ final class ReceiptCompleteness {
     }
 
     private void require(ReceiptSlot slot) {
-        String place = "slot " + slot.slot() + ": ";
+        String subject = "slot " + slot.slot() + ": ";
         if (BEFORE_HAND_OVER.contains(end)) {
-            refuse(slot.handOver().isPresent(), place + "hand-over");
+            refuse(slot.handOver().isPresent(), subject + "hand-over");
         }
         if (end == TicketEnd.COMPLETED) {
-            require(slot.hostStatement().isPresent(), place + "host's part");
-            require(slot.evidence().isPresent(), place + "evidence");
-            require(slot.handOver().isPresent(), place + "hand-over");
-            require(slot.workerStatement().isPresent(), place + "worker's part");
+            require(slot.hostStatement().isPresent(), subject + "host's part");
+            require(slot.evidence().isPresent(), subject + "evidence");
+            require(slot.handOver().isPresent(), subject + "hand-over");
+            require(slot.workerStatement().isPresent(), subject + "worker's part");
         }
         follows(
-                place + "host's part",
+                subject + "host's part",
                 slot.hostStatement().isPresent() || WITHOUT_HOST.contains(end),
                 slot.evidence().isPresent());
-        follows(place + "evidence", slot.evidence().isPresent(), slot.handOver().isPresent());
         follows(
-                place + "hand-over",
+                subject + "evidence",
+                slot.evidence().isPresent(),
+                slot.handOver().isPresent());
+        follows(
+                subject + "hand-over",
                 slot.handOver().isPresent(),
                 slot.workerStatement().isPresent());
         if (slot.handOver().isPresent() && slot.workerStatement().isEmpty() && end != TicketEnd.COMPLETED) {
-            findings.claim(place + "worker's part", "not there: the worker said nothing of its end");
+            findings.claim(subject + "worker's part", "not there: the worker said nothing of its end");
         }
         if (slot.evidence().isPresent() && slot.hostStatement().isEmpty() && WITHOUT_HOST.contains(end)) {
-            findings.claim(place + "host's part", "not there: the host said nothing of its end");
+            findings.claim(subject + "host's part", "not there: the host said nothing of its end");
         }
     }
 
-    private void require(boolean there, String place) {
-        if (!there) {
-            findings.wrong(place, "missing, and a ticket that ended as " + end + " has one");
+    private void require(boolean exists, String subject) {
+        if (!exists) {
+            findings.wrong(subject, "missing, and a ticket that ended as " + end + " has one");
         }
     }
 
-    private void refuse(boolean there, String place) {
-        if (there) {
-            findings.wrong(place, "want none of a ticket that ended as " + end + ", have one");
+    private void refuse(boolean exists, String subject) {
+        if (exists) {
+            findings.wrong(subject, "want none of a ticket that ended as " + end + ", have one");
         }
     }
 
-    private void follows(String place, boolean there, boolean next) {
-        if (next && !there) {
-            findings.wrong(place, "missing, and what comes after it is there");
+    private void follows(String subject, boolean exists, boolean next) {
+        if (next && !exists) {
+            findings.wrong(subject, "missing, and what comes after it is there");
         }
     }
 }

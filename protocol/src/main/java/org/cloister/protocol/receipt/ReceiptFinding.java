@@ -5,9 +5,9 @@ import java.util.Locale;
 /**
  * Finding of a receipt's verification.
  *
- * @param place such as {@code ticket} or {@code slot 3}
+ * @param subject such as {@code ticket} or {@code slot 3}
  */
-public record ReceiptFinding(Level level, String place, String text) {
+public record ReceiptFinding(Level level, String subject, String text) {
     /** Certainty of the finding, the worst last. */
     public enum Level {
         /** Signatures confirm it, and all statements about it agree. */
@@ -26,6 +26,6 @@ public record ReceiptFinding(Level level, String place, String text) {
 
     @Override
     public String toString() {
-        return level + ": " + place + ": " + text;
+        return level + ": " + subject + ": " + text;
     }
 }

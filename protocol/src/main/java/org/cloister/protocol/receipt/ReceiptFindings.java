@@ -22,29 +22,29 @@ final class ReceiptFindings {
     }
 
     /** Adds a confirmation, unless the place has a finding that something is wrong. */
-    void addConfirmed(String place, String text) {
+    void addConfirmed(String subject, String text) {
         if (all.stream()
                 .noneMatch(each -> each.level() == ReceiptFinding.Level.WRONG
-                        && each.place().equals(place))) {
-            all.add(new ReceiptFinding(ReceiptFinding.Level.HOLDS, place, text));
+                        && each.subject().equals(subject))) {
+            all.add(new ReceiptFinding(ReceiptFinding.Level.HOLDS, subject, text));
         }
     }
 
-    void claim(String place, String text) {
-        all.add(new ReceiptFinding(ReceiptFinding.Level.CLAIM, place, text));
+    void claim(String subject, String text) {
+        all.add(new ReceiptFinding(ReceiptFinding.Level.CLAIM, subject, text));
     }
 
-    void unknown(String place, String text) {
-        all.add(new ReceiptFinding(ReceiptFinding.Level.UNKNOWN, place, text));
+    void unknown(String subject, String text) {
+        all.add(new ReceiptFinding(ReceiptFinding.Level.UNKNOWN, subject, text));
     }
 
-    void wrong(String place, String text) {
-        all.add(new ReceiptFinding(ReceiptFinding.Level.WRONG, place, text));
+    void wrong(String subject, String text) {
+        all.add(new ReceiptFinding(ReceiptFinding.Level.WRONG, subject, text));
     }
 
-    void equal(String place, String name, Object want, Object have) {
+    void equal(String subject, String name, Object want, Object have) {
         if (!want.equals(have)) {
-            wrong(place, name + ": want " + want + ", have " + have);
+            wrong(subject, name + ": want " + want + ", have " + have);
         }
     }
 
@@ -52,12 +52,12 @@ final class ReceiptFindings {
      * Verifies an envelope and returns its parsed payload; empty, with a finding, if the key did not sign it or the
      * payload is malformed or of another type.
      */
-    <T> Optional<T> signed(String place, byte[] bytes, String type, VerificationKey key, Reader<T> reader) {
+    <T> Optional<T> signed(String subject, byte[] bytes, String type, VerificationKey key, Reader<T> reader) {
         try {
             DsseEnvelope envelope = DsseEnvelope.parse(bytes, bytes.length);
             return Optional.of(reader.read(envelope.verify(type, List.of(key), 1)));
         } catch (MalformedException | EnvelopeRefusedException e) {
-            wrong(place, String.valueOf(e.getMessage()));
+            wrong(subject, String.valueOf(e.getMessage()));
             return Optional.empty();
         }
     }

@@ -34,11 +34,11 @@ final class ReceiptSigners {
      * @param times the whole chain must be valid at one of them: those that its holder and the receipt's signer claim
      */
     Optional<CertifiedIdentity> verify(
-            String place, List<ReceiptBytes> chain, CertificateRole role, List<Instant> times) {
+            String subject, List<ReceiptBytes> chain, CertificateRole role, List<Instant> times) {
         try {
             return Optional.of(anchors.verify(CertificateChain.parse(ReceiptBytes.bytes(chain)), role, times));
         } catch (IdentityRefusedException e) {
-            findings.wrong(place, String.valueOf(e.getMessage()));
+            findings.wrong(subject, String.valueOf(e.getMessage()));
             return Optional.empty();
         }
     }

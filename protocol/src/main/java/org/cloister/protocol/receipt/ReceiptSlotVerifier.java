@@ -22,7 +22,7 @@ final class ReceiptSlotVerifier {
     private final ReceiptSlot slot;
     private final ReceiptSigners signers;
     private final ReceiptFindings findings;
-    private final String place;
+    private final String subject;
 
     ReceiptSlotVerifier(
             Receipt receipt,
@@ -36,20 +36,20 @@ final class ReceiptSlotVerifier {
         this.slot = slot;
         this.signers = signers;
         this.findings = findings;
-        this.place = "slot " + slot.slot();
+        this.subject = "slot " + slot.slot();
     }
 
     void verify() {
         Optional<HostStatement> part = slot.hostStatement()
                 .flatMap(bytes -> findings.signed(
-                        place + ": host's part",
+                        subject + ": host's part",
                         bytes.bytes(),
                         HostStatement.TYPE,
                         allocated.key(),
                         HostStatement::parse));
         Optional<EvidenceStatement> evidence = slot.evidence()
                 .flatMap(bytes -> findings.signed(
-                        place + ": evidence",
+                        subject + ": evidence",
                         bytes.bytes(),
                         EvidenceStatement.TYPE,
                         allocated.key(),
@@ -61,7 +61,7 @@ final class ReceiptSlotVerifier {
         evidence.ifPresent(this::verifyHandOver);
         verifyTimes(part, evidence, worker);
         if (part.isEmpty() && evidence.isEmpty()) {
-            findings.claim(place, "nothing of a VM on " + allocated.host());
+            findings.claim(subject, "nothing of a VM on " + allocated.host());
         }
     }
 
@@ -73,15 +73,18 @@ final class ReceiptSlotVerifier {
                 .or(() -> evidence.map(EvidenceStatement::issued))
                 .orElse(receipt.issued());
         Optional<CertifiedIdentity> host = signers.verify(
-                place + ": host's certificate", slot.host(), CertificateRole.HOST, List.of(receipt.issued(), claimed));
+                subject + ": host's certificate",
+                slot.host(),
+                CertificateRole.HOST,
+                List.of(receipt.issued(), claimed));
         host.ifPresent(identity -> {
-            findings.equal(place + ": host's certificate", "key", allocated.key(), identity.key());
-            findings.equal(place + ": host's certificate", "name", allocated.host(), identity.name());
+            findings.equal(subject + ": host's certificate", "key", allocated.key(), identity.key());
+            findings.equal(subject + ": host's certificate", "name", allocated.host(), identity.name());
         });
     }
 
     private void verifyPart(HostStatement part) {
-        String at = place + ": host's part";
+        String at = subject + ": host's part";
         verifyFacts(at, part.facts());
         findings.equal(at, "ticket's digest", receipt.digest(), part.digest());
         findings.equal(at, "Global job", allocation.globalJob(), part.globalJob());
@@ -117,7 +120,7 @@ final class ReceiptSlotVerifier {
     }
 
     private void verifyEvidence(EvidenceStatement statement, Optional<HostStatement> part) {
-        String at = place + ": evidence";
+        String at = subject + ": evidence";
         verifyFacts(at, statement.facts());
         part.ifPresent(host -> findings.equal(at, "facts", host.facts(), statement.facts()));
         findings.addConfirmed(at, "boot key " + statement.claim().keys().signing() + ", as the host says");
@@ -125,7 +128,7 @@ final class ReceiptSlotVerifier {
 
     private void verifyHandOver(EvidenceStatement statement) {
         slot.handOver().ifPresent(made -> {
-            String at = place + ": hand-over";
+            String at = subject + ": hand-over";
             Optional<CertifiedIdentity> worker = signers.verify(
                     at, made.certificates(), CertificateRole.WORKER, List.of(made.time(), receipt.issued()));
             worker.ifPresent(identity -> {
@@ -139,7 +142,7 @@ final class ReceiptSlotVerifier {
     }
 
     private Optional<WorkerStatement> verifyWorker(EvidenceStatement statement) {
-        String at = place + ": worker's part";
+        String at = subject + ": worker's part";
         Optional<WorkerStatement> part = slot.workerStatement()
                 .flatMap(bytes -> findings.signed(
                         at,
@@ -166,7 +169,7 @@ final class ReceiptSlotVerifier {
 
     private void verifyTimes(
             Optional<HostStatement> part, Optional<EvidenceStatement> evidence, Optional<WorkerStatement> worker) {
-        new TimeOrderCheck(findings, place + ": times")
+        new TimeOrderCheck(findings, subject + ": times")
                 .then("allocation", allocation.issued())
                 .then("started", part.map(HostStatement::started))
                 .then("evidence", evidence.map(EvidenceStatement::issued))

@@ -31,13 +31,13 @@ public record MemoryFormula(int real, int vm, int global) {
      * @throws IllegalArgumentException if the step's limit is less than the ticket needs
      */
     public static MemoryFormula within(int global, int least, MemoryReserves reserves) {
-        MemoryFormula asked = forRequest(Math.max(1, least), reserves);
-        if (global > ResourceRequest.MAX_MIB || asked.global > global) {
-            throw new IllegalArgumentException("memory of the step: want " + asked.global + " to "
+        MemoryFormula formula = forRequest(Math.max(1, least), reserves);
+        if (global > ResourceRequest.MAX_MIB || formula.global > global) {
+            throw new IllegalArgumentException("memory of the step: want " + formula.global + " to "
                     + ResourceRequest.MAX_MIB + " MiB for a ticket of " + least + " MiB, have " + global
                     + " MiB; look at the reserves of relay and host, which must be the same");
         }
-        int fits = asked.real;
+        int fits = formula.real;
         int tooMuch = global + 1;
         while (tooMuch - fits > 1) {
             int middle = fits + (tooMuch - fits) / 2;

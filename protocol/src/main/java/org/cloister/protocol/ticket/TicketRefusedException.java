@@ -10,8 +10,8 @@ public final class TicketRefusedException extends IOException {
     private final String detail;
     private final long newestEpoch;
 
-    public TicketRefusedException(TicketClause clause, String subject, String wanted, String had, String remedy) {
-        this(clause, subject, "want " + wanted + ", have " + had + "; " + remedy, 0);
+    public TicketRefusedException(TicketClause clause, String subject, String expected, String actual, String remedy) {
+        this(clause, subject, "want " + expected + ", have " + actual + "; " + remedy, 0);
     }
 
     private TicketRefusedException(TicketClause clause, String subject, String detail, long newestEpoch) {
@@ -22,11 +22,11 @@ public final class TicketRefusedException extends IOException {
     }
 
     /** Returns the refusal of an opening whose epoch was used, or is older than a used one. */
-    static TicketRefusedException usedEpoch(String subject, long newest, long had) {
+    static TicketRefusedException usedEpoch(String subject, long newest, long actual) {
         return new TicketRefusedException(
                 TicketClause.SEQUENCE,
                 subject,
-                "want an epoch after " + newest + ", have " + had
+                "want an epoch after " + newest + ", have " + actual
                         + "; somebody opened it since; if it is to be opened anew, sign with a later epoch",
                 newest);
     }

@@ -115,10 +115,10 @@ class AccessResponseTest {
         Process keygen = new ProcessBuilder("ssh-keygen", "-i", "-m", "PKCS8", "-f", file.toString())
                 .redirectErrorStream(true)
                 .start();
-        String said = new String(keygen.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+        String output = new String(keygen.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
         assertThat(keygen.waitFor(20, TimeUnit.SECONDS)).isTrue();
         SshPublicKey key = SshPublicKey.of(VerificationKey.of(pair.getPublic()));
-        assertThat(said.strip()).isEqualTo(key.toString());
+        assertThat(output.strip()).isEqualTo(key.toString());
         assertThat(SshPublicKey.parse(key.toString())).isEqualTo(key);
     }
 }

@@ -16,8 +16,8 @@ class DsseEnvelopeFuzz {
             if (!Arrays.equals(envelope.bytes(), bytes)) {
                 throw new IllegalStateException("not the bytes that came");
             }
-            VerificationKey stranger = UnknownKey.KEY;
-            if (!envelope.signers(envelope.payloadType(), List.of(stranger)).isEmpty()) {
+            VerificationKey unknown = UnknownKey.KEY;
+            if (!envelope.signers(envelope.payloadType(), List.of(unknown)).isEmpty()) {
                 throw new IllegalStateException("a key that signed nothing");
             }
         } catch (MalformedException e) {

@@ -66,11 +66,11 @@ public final class EvidenceFixture {
     List<AcceptedHost> hosts =
             List.of(new AcceptedHost("node17", HOST.verificationKey()), new AcceptedHost("node18", SEALING));
     List<AcceptedImage> images =
-            List.of(new AcceptedImage(Digest.sha384("newer"), Optional.empty()), new AcceptedImage(IMAGE, end()));
+            List.of(new AcceptedImage(Digest.sha384("newer"), Optional.empty()), new AcceptedImage(IMAGE, endTime()));
     boolean encryptionDemanded = true;
     long releases = 10;
 
-    private final Nonce asked = nonce;
+    private final Nonce challenge = nonce;
     VerificationKey peer = SIGNING;
     boolean hostRevoked;
     boolean workerEncryption = true;
@@ -88,7 +88,7 @@ public final class EvidenceFixture {
         }
     }
 
-    private static Optional<Instant> end() {
+    private static Optional<Instant> endTime() {
         return Optional.of(NOW.plusSeconds(1));
     }
 
@@ -159,7 +159,7 @@ public final class EvidenceFixture {
                 3,
                 HOST.verificationKey(),
                 hostRevoked,
-                asked,
+                challenge,
                 peer,
                 CircuitBinding.of("server".getBytes(US_ASCII), "client".getBytes(US_ASCII)),
                 workerEncryption,

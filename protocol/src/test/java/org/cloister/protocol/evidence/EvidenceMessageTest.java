@@ -17,8 +17,8 @@ class EvidenceMessageTest {
 
     @Test
     void reads_back_what_it_writes() throws Exception {
-        EvidenceMessage.Request asked = new EvidenceMessage.Request(world.claim());
-        assertThat(EvidenceMessage.readRequest(asked.wire().toByteArray())).isEqualTo(asked);
+        EvidenceMessage.Request request = new EvidenceMessage.Request(world.claim());
+        assertThat(EvidenceMessage.readRequest(request.wire().toByteArray())).isEqualTo(request);
         EvidenceMessage.Response vouched = EvidenceMessage.readResponse(
                 new EvidenceMessage.Granted(world.envelope()).wire().toByteArray());
         assertThat(vouched)

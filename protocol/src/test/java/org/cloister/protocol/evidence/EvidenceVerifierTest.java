@@ -52,14 +52,14 @@ class EvidenceVerifierTest {
         Random random = new Random(seed);
         for (int i = 0; i < SUBSETS; i++) {
             EvidenceFixture world = new EvidenceFixture();
-            List<EvidenceClause> wanted = new ArrayList<>();
+            List<EvidenceClause> expected = new ArrayList<>();
             for (EvidenceClause clause : EvidenceClause.values()) {
                 if (!STOP.contains(clause) && random.nextInt(3) == 0) {
                     world.deny(clause);
-                    wanted.add(clause);
+                    expected.add(clause);
                 }
             }
-            if (wanted.isEmpty()) {
+            if (expected.isEmpty()) {
                 assertThat(world.verdict())
                         .as("seed %d, try %d", seed, i)
                         .isInstanceOf(AttestationResult.Accepted.class);
@@ -68,7 +68,7 @@ class EvidenceVerifierTest {
             assertThat(failures(world))
                     .as("seed %d, try %d", seed, i)
                     .extracting(AttestationResult.Failure::clause)
-                    .containsExactlyElementsOf(wanted);
+                    .containsExactlyElementsOf(expected);
         }
     }
 

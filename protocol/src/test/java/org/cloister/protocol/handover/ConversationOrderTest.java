@@ -19,16 +19,16 @@ class ConversationOrderTest {
     private final ByteString envelope = ByteString.copyFrom(
             DsseEnvelope.sign("application/x", new byte[2], SigningKey.of(BootFixture.pair(SignatureCurve.P384)))
                     .bytes());
-    private final VmMessage shown = new VmMessage.Evidence(envelope, BootFixture.NOW);
+    private final VmMessage evidence = new VmMessage.Evidence(envelope, BootFixture.NOW);
     private final VmMessage passed = new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ZERO);
-    private final VmMessage trouble = new VmMessage.Failure(BootPhase.TUNNEL, "no-tunnel");
+    private final VmMessage failure = new VmMessage.Failure(BootPhase.TUNNEL, "no-tunnel");
     private final VmMessage part = new VmMessage.FinalStatement(envelope);
     private final VmMessage opened = new VmMessage.Opened(6, false);
     private final VmMessage resume =
             new VmMessage.Resume(BootFixture.TICKET, 3, HandoverFixture.VM, HandoverFixture.NONCE);
     private final VmMessage readmitted = new VmMessage.Readmitted(HandoverFixture.NONCE);
     private final VmMessage ready = new VmMessage.Ready();
-    private final VmMessage beat = new VmMessage.Heartbeat();
+    private final VmMessage heartbeat = new VmMessage.Heartbeat();
     private final HandoverFixture world = new HandoverFixture();
     private final VerifierMessage question = new VerifierMessage.Question(HandoverFixture.NONCE);
     private final VerifierMessage denied = new VerifierMessage.Denied(List.of("image"), "");
@@ -36,22 +36,22 @@ class ConversationOrderTest {
 
     ConversationOrderTest() throws Exception {}
 
-    private static VmMessageOrder said(VmMessageOrder turns, VmMessage... messages) throws MalformedException {
+    private static VmMessageOrder accept(VmMessageOrder order, VmMessage... messages) throws MalformedException {
         for (VmMessage message : messages) {
-            turns.accept(message, 0);
+            order.accept(message, 0);
         }
-        return turns;
+        return order;
     }
 
-    private static VmMessageOrder given(CertificateRole role, VmMessage shown) throws MalformedException {
-        VmMessageOrder turns = said(VmMessageOrder.forBoot(role, 0), shown);
-        turns.recordHandover();
-        return turns;
+    private static VmMessageOrder afterHandover(CertificateRole role, VmMessage evidence) throws MalformedException {
+        VmMessageOrder order = accept(VmMessageOrder.forBoot(role, 0), evidence);
+        order.recordHandover();
+        return order;
     }
 
-    private static void refused(VmMessageOrder turns, VmMessage... messages) {
+    private static void refused(VmMessageOrder order, VmMessage... messages) {
         for (VmMessage message : messages) {
-            assertThatThrownBy(() -> turns.accept(message, 0))
+            assertThatThrownBy(() -> order.accept(message, 0))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want another message");
         }
@@ -59,105 +59,106 @@ class ConversationOrderTest {
 
     @Test
     void a_vm_shows_itself_first_and_once() throws Exception {
-        refused(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), passed, ready, beat, part, opened, resume);
+        refused(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), passed, ready, heartbeat, part, opened, resume);
         refused(
-                said(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), shown),
-                shown,
+                accept(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), evidence),
+                evidence,
                 passed,
                 ready,
-                beat,
+                heartbeat,
                 part,
                 resume);
         refused(
-                said(
+                accept(
                         VmMessageOrder.forBoot(CertificateRole.WORKER, 0),
                         new VmMessage.NoStatement(EvidenceMessage.RefusalReason.BUSY)),
-                shown,
+                evidence,
                 passed,
-                trouble);
-        refused(said(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), shown, trouble), shown, part);
+                failure);
+        refused(accept(VmMessageOrder.forBoot(CertificateRole.WORKER, 0), evidence, failure), evidence, part);
     }
 
     @Test
     void nothing_is_given_to_who_has_shown_nothing_or_twice() throws Exception {
-        VmMessageOrder asked = VmMessageOrder.forBoot(CertificateRole.WORKER, 0);
-        assertThatThrownBy(asked::recordHandover).isInstanceOf(IllegalStateException.class);
-        VmMessageOrder given = given(CertificateRole.WORKER, shown);
-        assertThatThrownBy(given::recordHandover).isInstanceOf(IllegalStateException.class);
-        VmMessageOrder resuming = said(VmMessageOrder.resuming(0), resume);
+        VmMessageOrder order = VmMessageOrder.forBoot(CertificateRole.WORKER, 0);
+        assertThatThrownBy(order::recordHandover).isInstanceOf(IllegalStateException.class);
+        VmMessageOrder handedOver = afterHandover(CertificateRole.WORKER, evidence);
+        assertThatThrownBy(handedOver::recordHandover).isInstanceOf(IllegalStateException.class);
+        VmMessageOrder resuming = accept(VmMessageOrder.resuming(0), resume);
         assertThatThrownBy(resuming::recordHandover).isInstanceOf(IllegalStateException.class);
     }
 
     @Test
     void a_worker_goes_on_until_its_part() throws Exception {
-        VmMessageOrder turns = said(given(CertificateRole.WORKER, shown), passed, beat, ready, beat, passed);
-        refused(turns, ready, opened, shown, resume);
-        refused(said(turns, trouble, part), beat, part);
-        refused(VmMessageOrder.resuming(0), beat, shown, ready, part);
-        said(VmMessageOrder.resuming(0), resume, beat, ready, part);
+        VmMessageOrder order =
+                accept(afterHandover(CertificateRole.WORKER, evidence), passed, heartbeat, ready, heartbeat, passed);
+        refused(order, ready, opened, evidence, resume);
+        refused(accept(order, failure, part), heartbeat, part);
+        refused(VmMessageOrder.resuming(0), heartbeat, evidence, ready, part);
+        accept(VmMessageOrder.resuming(0), resume, heartbeat, ready, part);
     }
 
     @Test
     void a_controlling_vm_opens_its_drive_once() throws Exception {
-        VmMessageOrder turns = said(given(CertificateRole.CONTROLLER, shown), passed, opened, passed);
-        refused(turns, opened, ready, beat, part);
-        refused(said(given(CertificateRole.CONTROLLER, shown), trouble), opened, passed);
+        VmMessageOrder order = accept(afterHandover(CertificateRole.CONTROLLER, evidence), passed, opened, passed);
+        refused(order, opened, ready, heartbeat, part);
+        refused(accept(afterHandover(CertificateRole.CONTROLLER, evidence), failure), opened, passed);
     }
 
     @Test
     void a_controlling_vm_that_comes_certified_says_what_became_of_its_drive_and_is_told_nothing() throws Exception {
-        refused(VmMessageOrder.forUnlocked(0), shown, ready, beat, part, resume);
-        VmMessageOrder turns = said(VmMessageOrder.forUnlocked(0), passed, opened, passed);
-        refused(turns, opened);
-        assertThatThrownBy(turns::recordHandover).isInstanceOf(IllegalStateException.class);
+        refused(VmMessageOrder.forUnlocked(0), evidence, ready, heartbeat, part, resume);
+        VmMessageOrder order = accept(VmMessageOrder.forUnlocked(0), passed, opened, passed);
+        refused(order, opened);
+        assertThatThrownBy(order::recordHandover).isInstanceOf(IllegalStateException.class);
         refused(VerifierMessageOrder.forUnlocked(), question, release, world.unlock(), world.handOver());
     }
 
     @Test
     void who_says_too_much_is_cut_and_what_is_unknown_counts() throws Exception {
-        VmMessageOrder turns = given(CertificateRole.WORKER, shown);
+        VmMessageOrder order = afterHandover(CertificateRole.WORKER, evidence);
         for (int i = 1; i < ProtocolLimits.BOOT_MESSAGES; i++) {
-            turns.accept(new VmMessage.UnknownMessage(), 0);
+            order.accept(new VmMessage.UnknownMessage(), 0);
         }
-        assertThatThrownBy(() -> turns.accept(beat, 0)).hasMessageContaining("at most 100");
-        assertThatCode(() -> turns.accept(beat, Duration.ofSeconds(10).toNanos()))
+        assertThatThrownBy(() -> order.accept(heartbeat, 0)).hasMessageContaining("at most 100");
+        assertThatCode(() -> order.accept(heartbeat, Duration.ofSeconds(10).toNanos()))
                 .doesNotThrowAnyException();
     }
 
     @Test
     void a_worker_that_resumed_is_readmitted_once_and_says_so_once() throws Exception {
-        VmMessageOrder booted = given(CertificateRole.WORKER, shown);
+        VmMessageOrder booted = afterHandover(CertificateRole.WORKER, evidence);
         assertThatThrownBy(booted::recordReadmission).isInstanceOf(IllegalStateException.class);
         refused(booted, readmitted);
         VmMessageOrder resuming = VmMessageOrder.resuming(0);
         assertThatThrownBy(resuming::recordReadmission).isInstanceOf(IllegalStateException.class);
-        said(resuming, resume, beat);
+        accept(resuming, resume, heartbeat);
         refused(resuming, readmitted);
         resuming.recordReadmission();
         assertThatThrownBy(resuming::recordReadmission).isInstanceOf(IllegalStateException.class);
-        said(resuming, ready, beat, readmitted, beat);
+        accept(resuming, ready, heartbeat, readmitted, heartbeat);
         refused(resuming, readmitted);
 
         VerifierMessage readmission = world.readmission();
         VerifierMessage more = new VerifierMessage.LeaseRenewal();
         refused(VerifierMessageOrder.forBoot(CertificateRole.WORKER), readmission);
-        refused(heard(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question, world.handOver()), readmission);
-        refused(heard(VerifierMessageOrder.forResume(), more, readmission, more), readmission);
-        refused(heard(VerifierMessageOrder.forResume(), release), readmission);
+        refused(accept(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question, world.handOver()), readmission);
+        refused(accept(VerifierMessageOrder.forResume(), more, readmission, more), readmission);
+        refused(accept(VerifierMessageOrder.forResume(), release), readmission);
         refused(VerifierMessageOrder.forUnlocked(), readmission);
     }
 
-    private static VerifierMessageOrder heard(VerifierMessageOrder turns, VerifierMessage... messages)
+    private static VerifierMessageOrder accept(VerifierMessageOrder order, VerifierMessage... messages)
             throws MalformedException {
         for (VerifierMessage message : messages) {
-            turns.accept(message);
+            order.accept(message);
         }
-        return turns;
+        return order;
     }
 
-    private static void refused(VerifierMessageOrder turns, VerifierMessage... messages) {
+    private static void refused(VerifierMessageOrder order, VerifierMessage... messages) {
         for (VerifierMessage message : messages) {
-            assertThatThrownBy(() -> turns.accept(message))
+            assertThatThrownBy(() -> order.accept(message))
                     .isInstanceOf(MalformedException.class)
                     .hasMessageContaining("want another message");
         }
@@ -169,23 +170,28 @@ class ConversationOrderTest {
         ProjectUnlock unlock = world.unlock();
         VerifierMessage more = new VerifierMessage.LeaseRenewal();
         refused(VerifierMessageOrder.forBoot(CertificateRole.WORKER), handOver, unlock, release, more);
-        refused(heard(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question), question, unlock, release, more);
         refused(
-                heard(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question),
+                accept(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question),
+                question,
+                unlock,
+                release,
+                more);
+        refused(
+                accept(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question),
                 question,
                 handOver,
                 release,
                 more);
         VerifierMessageOrder worker =
-                heard(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question, handOver, more);
+                accept(VerifierMessageOrder.forBoot(CertificateRole.WORKER), question, handOver, more);
         refused(worker, handOver, question);
-        refused(heard(worker, release), more, denied, release);
+        refused(accept(worker, release), more, denied, release);
         refused(
-                heard(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question, unlock),
+                accept(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question, unlock),
                 unlock,
                 release,
                 more);
-        refused(heard(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question, denied), unlock, denied);
-        refused(heard(VerifierMessageOrder.forResume(), more), handOver, question);
+        refused(accept(VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), question, denied), unlock, denied);
+        refused(accept(VerifierMessageOrder.forResume(), more), handOver, question);
     }
 }

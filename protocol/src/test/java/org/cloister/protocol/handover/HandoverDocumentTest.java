@@ -39,16 +39,16 @@ class HandoverDocumentTest {
     @Test
     void the_assignment_is_the_examples() throws Exception {
         String project = vector("project");
-        AssignmentMessage.Assigned told = new AssignmentMessage.Assigned(
+        AssignmentMessage.Assigned assigned = new AssignmentMessage.Assigned(
                 WorkerName.of(BootFixture.TICKET, 3, project),
                 BootFixture.TICKET,
                 3,
                 Opening.controller(BootFixture.DRIVE, project),
                 List.of(document("genesis"), document("successor")));
-        byte[] message = told.wire().toByteArray();
+        byte[] message = assigned.wire().toByteArray();
         assertThat(Base64.getEncoder().encodeToString(message)).isEqualTo(vector("assignment"));
-        assertThat(AssignmentMessage.readResponse(message)).isEqualTo(told);
-        VmAssignment assignment = VmAssignment.of(told);
+        assertThat(AssignmentMessage.readResponse(message)).isEqualTo(assigned);
+        VmAssignment assignment = VmAssignment.of(assigned);
         assertThat(assignment.project().id()).isEqualTo(project);
         assertThat(assignment.project().number()).isEqualTo(1);
     }
@@ -67,8 +67,8 @@ class HandoverDocumentTest {
     void short_messages_travel_as_the_examples_show() throws Exception {
         VerifierMessage question = new VerifierMessage.Question(HandoverFixture.NONCE);
         assertThat(framed(question.wire())).isEqualTo(block("verifier-question"));
-        VmMessage trouble = new VmMessage.Failure(BootPhase.KEYS, "no-mount");
-        assertThat(framed(trouble.wire())).isEqualTo(block("vm-trouble"));
+        VmMessage failure = new VmMessage.Failure(BootPhase.KEYS, "no-mount");
+        assertThat(framed(failure.wire())).isEqualTo(block("vm-trouble"));
     }
 
     @Test

@@ -27,15 +27,16 @@ class VmAssignmentTest {
 
     @Test
     void reads_back_what_it_writes() throws Exception {
-        AssignmentMessage.Assigned told = world.assigned();
-        assertThat(AssignmentMessage.readResponse(told.wire().toByteArray())).isEqualTo(told);
+        AssignmentMessage.Assigned assigned = world.assigned();
+        assertThat(AssignmentMessage.readResponse(assigned.wire().toByteArray()))
+                .isEqualTo(assigned);
         for (AssignmentMessage.RefusalReason why : AssignmentMessage.RefusalReason.values()) {
             AssignmentMessage.Refused refused = new AssignmentMessage.Refused(why);
             assertThat(AssignmentMessage.readResponse(refused.wire().toByteArray()))
                     .isEqualTo(refused);
         }
-        AssignmentMessage.Request asked = new AssignmentMessage.Request();
-        assertThat(AssignmentMessage.readRequest(asked.wire().toByteArray())).isEqualTo(asked);
+        AssignmentMessage.Request request = new AssignmentMessage.Request();
+        assertThat(AssignmentMessage.readRequest(request.wire().toByteArray())).isEqualTo(request);
     }
 
     @Test
@@ -74,9 +75,9 @@ class VmAssignmentTest {
     }
 
     private void refused(List<ByteString> documents, Class<? extends Throwable> how, String why) {
-        AssignmentMessage.Assigned told =
+        AssignmentMessage.Assigned assigned =
                 new AssignmentMessage.Assigned(world.worker, BootFixture.TICKET, 3, world.controller, documents);
-        assertThatThrownBy(() -> VmAssignment.of(told)).isInstanceOf(how).hasMessageContaining(why);
+        assertThatThrownBy(() -> VmAssignment.of(assigned)).isInstanceOf(how).hasMessageContaining(why);
     }
 
     @Test
@@ -158,8 +159,8 @@ class VmAssignmentTest {
                 Collections.nCopies(ProjectHistory.MAX_DOCUMENTS - 1, ByteString.copyFrom(new byte[each])));
         int rest = ProjectTrustBundle.MAX_DOCUMENTS - each * documents.size();
         documents.add(ByteString.copyFrom(new byte[rest]));
-        AssignmentMessage.Assigned told =
+        AssignmentMessage.Assigned assigned =
                 new AssignmentMessage.Assigned(world.worker, BootFixture.TICKET, 3, world.controller, documents);
-        assertThat(told.wire().getSerializedSize()).isLessThanOrEqualTo(ProtocolLimits.ASSIGNMENT_BYTES);
+        assertThat(assigned.wire().getSerializedSize()).isLessThanOrEqualTo(ProtocolLimits.ASSIGNMENT_BYTES);
     }
 }

@@ -36,9 +36,9 @@ class BootCertificateTest {
         return x509(BootCertificate.make(name, KeySamples.subject(boot), boot::sign, NOW, random));
     }
 
-    private static void refused(List<X509Certificate> shown, CertificateName wanted, IdentityClause clause) {
+    private static void refused(List<X509Certificate> presented, CertificateName expected, IdentityClause clause) {
         IdentityRefusedException refusal =
-                catchThrowableOfType(IdentityRefusedException.class, () -> BootCertificate.verify(shown, wanted));
+                catchThrowableOfType(IdentityRefusedException.class, () -> BootCertificate.verify(presented, expected));
         assertThat(refusal).as("refusal by " + clause).isNotNull();
         assertThat(refusal.clause()).isEqualTo(clause);
     }
@@ -72,13 +72,14 @@ class BootCertificateTest {
 
     /** As a program of nobody's would make it. */
     private X509Certificate forged(
-            CertificateName name, SigningKey key, SigningKey signer, String issuer, Duration life) throws Exception {
+            CertificateName name, SigningKey key, SigningKey signer, String issuer, Duration lifetime)
+            throws Exception {
         return x509(CertificateBuilder.of(
                         new X500Name(issuer),
                         KeySamples.subject(signer).info(),
                         CertificateAuthority.leafSubject(name),
                         KeySamples.subject(key),
-                        ValidityPeriod.of(NOW, life, life),
+                        ValidityPeriod.of(NOW, lifetime, lifetime),
                         random)
                 .leaf(name)
                 .sign(signer::sign, signer.verificationKey().curve())

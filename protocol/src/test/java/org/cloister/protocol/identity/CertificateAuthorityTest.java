@@ -118,9 +118,9 @@ class CertificateAuthorityTest {
                 .redirectErrorStream(true)
                 .start();
         process.getOutputStream().close();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
-        return said;
+        return output;
     }
 
     @Test
@@ -164,7 +164,7 @@ class CertificateAuthorityTest {
         "uri, https://example.org/, permitted subtree violation",
         "dn, O=b, permitted subtree violation",
     })
-    void a_stolen_delegated_key_certifies_nothing_beyond_its_workers(String kind, String value, String said)
+    void a_stolen_delegated_key_certifies_nothing_beyond_its_workers(String kind, String value, String output)
             throws Exception {
         int type = switch (kind) {
             case "dns" -> GeneralName.dNSName;
@@ -187,7 +187,7 @@ class CertificateAuthorityTest {
         pem("leaf", forged);
         assertThat(openssl(
                         List.of("openssl", "verify", "-CAfile", "root.pem", "-untrusted", "workers.pem", "leaf.pem")))
-                .containsIgnoringCase(said);
+                .containsIgnoringCase(output);
     }
 
     @Test

@@ -305,8 +305,8 @@ class CertificateChainTest {
             assertThat(((IdentityRefusedException) thrown).clause())
                     .isEqualTo(number == 3 ? IdentityClause.FORK : IdentityClause.NUMBER);
         }
-        RevocationList stranger = list(authority(project, ben), 9);
-        assertThat(refused(ALL, anchors, RevocationLists.none().with(stranger, now), now, bad))
+        RevocationList unknown = list(authority(project, ben), 9);
+        assertThat(refused(ALL, anchors, RevocationLists.none().with(unknown, now), now, bad))
                 .isEqualTo(IdentityClause.LIST);
         assertThat(catchThrowable(() -> RevocationList.read(list(site, 9).bytes(), List.of(ann.verificationKey()))))
                 .isInstanceOf(IdentityRefusedException.class);

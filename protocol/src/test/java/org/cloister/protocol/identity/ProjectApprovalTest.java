@@ -17,8 +17,8 @@ class ProjectApprovalTest {
 
     private final Instant now = Instant.parse("2026-11-21T10:00:00Z");
 
-    private ProjectApproval approval(Duration life) {
-        return new ProjectApproval(PROJECT, 1, "chem", now, now.plus(life), QUOTA);
+    private ProjectApproval approval(Duration lifetime) {
+        return new ProjectApproval(PROJECT, 1, "chem", now, now.plus(lifetime), QUOTA);
     }
 
     @Test
@@ -47,8 +47,9 @@ class ProjectApprovalTest {
     @Test
     void each_value_has_both_its_ends() {
         assertThat(approval(ProjectApproval.LONGEST).validUntil()).isEqualTo(now.plus(ProjectApproval.LONGEST));
-        for (Duration life : List.of(ProjectApproval.LONGEST.plusSeconds(1), Duration.ZERO, Duration.ofSeconds(-1))) {
-            assertThatThrownBy(() -> approval(life)).hasMessageContaining("until");
+        for (Duration lifetime :
+                List.of(ProjectApproval.LONGEST.plusSeconds(1), Duration.ZERO, Duration.ofSeconds(-1))) {
+            assertThatThrownBy(() -> approval(lifetime)).hasMessageContaining("until");
         }
         assertThatThrownBy(() -> new ProjectApproval(PROJECT, 0, "chem", now, now.plusSeconds(1), QUOTA))
                 .hasMessageContaining("number");

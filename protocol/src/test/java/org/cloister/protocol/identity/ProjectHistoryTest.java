@@ -52,8 +52,8 @@ class ProjectHistoryTest {
         byte[] half = KeySamples.sign(ProjectDocument.GENESIS, payload, List.of(ann));
         assertThat(clauseOf(catchThrowable(() -> ProjectHistory.fromGenesis(half))))
                 .isEqualTo(IdentityClause.SIGNATURES);
-        byte[] stranger = KeySamples.sign(ProjectDocument.GENESIS, payload, List.of(ann, eve));
-        assertThat(clauseOf(catchThrowable(() -> ProjectHistory.fromGenesis(stranger))))
+        byte[] unknown = KeySamples.sign(ProjectDocument.GENESIS, payload, List.of(ann, eve));
+        assertThat(clauseOf(catchThrowable(() -> ProjectHistory.fromGenesis(unknown))))
                 .isEqualTo(IdentityClause.SIGNATURES);
         byte[] twice = KeySamples.sign(ProjectDocument.GENESIS, payload, List.of(ann, ann));
         assertThat(clauseOf(catchThrowable(() -> ProjectHistory.fromGenesis(twice))))

@@ -96,9 +96,9 @@ class PolicySuccessionTest {
         int taken = 0;
         for (int i = 0; i < 5_000; i++) {
             EnumSet<PolicyRequirement> loosens = EnumSet.noneOf(PolicyRequirement.class);
-            for (PolicyRequirement demand : PolicyRequirement.values()) {
+            for (PolicyRequirement requirement : PolicyRequirement.values()) {
                 if (random.nextInt(3) == 0) {
-                    loosens.add(demand);
+                    loosens.add(requirement);
                 }
             }
             ProjectPolicy next = PolicySamples.of(

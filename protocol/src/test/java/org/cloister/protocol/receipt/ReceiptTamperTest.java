@@ -22,10 +22,10 @@ class ReceiptTamperTest {
 
     ReceiptTamperTest() throws Exception {}
 
-    private void assertWrong(Receipt receipt, String place) throws Exception {
+    private void assertWrong(Receipt receipt, String subject) throws Exception {
         assertThat(world.verify(receipt).findings())
-                .as(place)
-                .anyMatch(each -> each.level() == Level.WRONG && each.place().startsWith(place));
+                .as(subject)
+                .anyMatch(each -> each.level() == Level.WRONG && each.subject().startsWith(subject));
     }
 
     private Receipt withSlots(ReceiptSlot first, ReceiptSlot second) throws Exception {

@@ -31,12 +31,12 @@ class ReceiptTest {
 
     ReceiptTest() throws Exception {}
 
-    private void assertWrong(Receipt receipt, String place) throws Exception {
+    private void assertWrong(Receipt receipt, String subject) throws Exception {
         ReceiptVerification found = world.verify(receipt);
         assertThat(found.isVerified()).isFalse();
         assertThat(found.findings())
-                .as(place)
-                .anyMatch(each -> each.level() == Level.WRONG && each.place().startsWith(place));
+                .as(subject)
+                .anyMatch(each -> each.level() == Level.WRONG && each.subject().startsWith(subject));
     }
 
     private Receipt withSlots(ReceiptSlot first, ReceiptSlot second) throws Exception {
@@ -211,14 +211,15 @@ class ReceiptTest {
                 world.ticket.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes();
         assertWrong(
                 ReceiptFixture.changed(whole, ReceiptBytes.of(request), whole.allocation(), whole.audit()), "ticket");
-        ReceiptVerification stranger = world.verify(
+        ReceiptVerification unknown = world.verify(
                 whole.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes());
-        assertThat(stranger.worst()).isEqualTo(Level.WRONG);
+        assertThat(unknown.worst()).isEqualTo(Level.WRONG);
         ReceiptFixture others = new ReceiptFixture(2);
         assertThat(others.verify(world.sign(whole)).worst()).isEqualTo(Level.WRONG);
         ReceiptVerification otherSite = ReceiptVerifier.verify(
                 world.sign(whole), Optional.of(world.world.project), List.of(others.world.siteKey.verificationKey()));
-        assertThat(otherSite.findings()).anyMatch(each -> each.place().equals("relay") && each.level() == Level.WRONG);
+        assertThat(otherSite.findings())
+                .anyMatch(each -> each.subject().equals("relay") && each.level() == Level.WRONG);
     }
 
     @Test
@@ -229,12 +230,12 @@ class ReceiptTest {
     @ParameterizedTest
     @EnumSource(value = TicketEnd.class, mode = EnumSource.Mode.EXCLUDE, names = "SUPERSEDED")
     void each_end_has_what_it_must_and_no_more(TicketEnd end) throws Exception {
-        boolean begun = end == TicketEnd.COMPLETED || end == TicketEnd.NODE_FAILED;
+        boolean hasStarted = end == TicketEnd.COMPLETED || end == TicketEnd.NODE_FAILED;
         boolean without = end == TicketEnd.REFUSED;
         boolean handsOver = !without && end != TicketEnd.NOT_STARTED;
         List<ReceiptSlot> empty = List.of(ReceiptSlot.empty(0), ReceiptSlot.empty(1));
         assertThat(world.verify(world.receipt(end, false, List.of())).isVerified())
-                .isEqualTo(!begun);
+                .isEqualTo(!hasStarted);
         assertThat(world.verify(world.receipt(end, true, empty)).isVerified())
                 .isEqualTo(!without && end != TicketEnd.COMPLETED);
         assertThat(world.verify(world.receipt(end, true, List.of(slot(0), slot(1))))

@@ -31,14 +31,18 @@ class AllocationVerifierTest {
         return new Claimant(host.key().verificationKey(), job, epoch, used);
     }
 
-    private AllocatedSlot claim(Ticket of, Allocation shown, Claimant claimant, Instant now) throws Exception {
+    private AllocatedSlot claim(Ticket of, Allocation allocation, Claimant claimant, Instant now) throws Exception {
         return AllocationVerifier.require(
-                world.signed(of), shown.sign(world.relay.key()).bytes(), world.identity(world.relay), claimant, now);
+                world.signed(of),
+                allocation.sign(world.relay.key()).bytes(),
+                world.identity(world.relay),
+                claimant,
+                now);
     }
 
-    private void refused(TicketClause clause, Ticket of, Allocation shown, Claimant claimant, Instant now) {
+    private void refused(TicketClause clause, Ticket of, Allocation allocation, Claimant claimant, Instant now) {
         TicketRefusedException e =
-                catchThrowableOfType(TicketRefusedException.class, () -> claim(of, shown, claimant, now));
+                catchThrowableOfType(TicketRefusedException.class, () -> claim(of, allocation, claimant, now));
         assertThat(e).isNotNull();
         assertThat(e.clause()).isEqualTo(clause);
         assertThat(e)
@@ -47,8 +51,8 @@ class AllocationVerifierTest {
                 .hasMessageContaining("; ");
     }
 
-    private void refused(TicketClause clause, Allocation shown) {
-        refused(clause, ticket, shown, second, NOW);
+    private void refused(TicketClause clause, Allocation allocation) {
+        refused(clause, ticket, allocation, second, NOW);
     }
 
     private Allocation changed(String project, String id, Digest digest) {
@@ -127,9 +131,9 @@ class AllocationVerifierTest {
         refused(TicketClause.PROJECT, changed(ticket.project(), ticket.id(), Digest.sha256(new byte[1])));
         Claimant otherJob = claimant(world.hosts.get(1), 4712, 3, false);
         refused(TicketClause.PROJECT, ticket, allocation, otherJob, NOW);
-        SignedTicketFixture.Signer stranger =
+        SignedTicketFixture.Signer unknown =
                 SignedTicketFixture.party(world.site, new CertificateName("h3", "host", CertificateName.SITE));
-        refused(TicketClause.PROJECT, ticket, allocation, claimant(stranger, 4711, 3, false), NOW);
+        refused(TicketClause.PROJECT, ticket, allocation, claimant(unknown, 4711, 3, false), NOW);
     }
 
     @Test

@@ -127,9 +127,9 @@ class OpeningTest {
                     .bytes();
             refused(TicketClause.SIGNATURE, () -> SignedOpening.readWithdrawal(back, world.identity(other)));
         }
-        byte[] stranger =
+        byte[] unknown =
                 opening.sign(SignedTicketFixture.key(SignatureCurve.P384)).bytes();
-        refused(TicketClause.SIGNATURE, () -> SignedOpening.read(stranger, world.identity(world.opener)));
+        refused(TicketClause.SIGNATURE, () -> SignedOpening.read(unknown, world.identity(world.opener)));
         byte[] foreign =
                 new SignedTicketFixture().opening(3).sign(world.opener.key()).bytes();
         refused(TicketClause.PROJECT, () -> SignedOpening.read(foreign, world.identity(world.opener)));
@@ -140,8 +140,8 @@ class OpeningTest {
         byte[] opened = opening.sign(world.opener.key()).bytes();
         assertThat(SignedRequest.read(opened, world.identity(world.opener))).isEqualTo(world.signed(opening));
         Ticket ticket = world.ticket(world.request());
-        byte[] asked = ticket.sign(world.controller.key()).bytes();
-        assertThat(((SignedTicket) SignedRequest.read(asked, world.identity(world.controller))).ticket())
+        byte[] ticketBytes = ticket.sign(world.controller.key()).bytes();
+        assertThat(((SignedTicket) SignedRequest.read(ticketBytes, world.identity(world.controller))).ticket())
                 .isEqualTo(ticket);
         byte[] openersTicket = ticket.sign(world.opener.key()).bytes();
         refused(TicketClause.SIGNATURE, () -> SignedRequest.read(openersTicket, world.identity(world.opener)));

@@ -92,8 +92,8 @@ public final class SignedTicketFixture {
         return TrustAnchors.none().withSite(List.of(siteKey.verificationKey())).withProject(project);
     }
 
-    public CertifiedIdentity identity(Signer party) throws IOException {
-        return CertificateChain.parse(party.chain()).verifyUnlisted(List.of(CertificateRole.values()), anchors(), NOW);
+    public CertifiedIdentity identity(Signer signer) throws IOException {
+        return CertificateChain.parse(signer.chain()).verifyUnlisted(List.of(CertificateRole.values()), anchors(), NOW);
     }
 
     public ResourceRequest request() {

@@ -77,10 +77,10 @@ class TicketVerifierTest {
         byte[] otherType = DsseEnvelope.sign(Withdrawal.TYPE, ticket.payload(), world.controller.key())
                 .bytes();
         refused(TicketClause.SIGNATURE, () -> SignedTicket.read(otherType, world.identity(world.controller)));
-        for (String life : List.of("03", "3", "1", "0", "-4", "9007199254740992", "")) {
-            byte[] odd = signedAs(Ticket.TYPE + ";epoch=" + life);
+        for (String lifetime : List.of("03", "3", "1", "0", "-4", "9007199254740992", "")) {
+            byte[] odd = signedAs(Ticket.TYPE + ";epoch=" + lifetime);
             refused(
-                    life.matches("3|1|9007199254740992") ? TicketClause.MALFORMED : TicketClause.SIGNATURE,
+                    lifetime.matches("3|1|9007199254740992") ? TicketClause.MALFORMED : TicketClause.SIGNATURE,
                     () -> SignedTicket.read(odd, world.identity(world.controller)));
         }
         SignedTicketFixture.Signer member =

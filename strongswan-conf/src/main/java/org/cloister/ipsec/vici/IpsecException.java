@@ -9,8 +9,8 @@ public abstract sealed class IpsecException extends IOException {
 
     private final String remedy;
 
-    private IpsecException(String operation, String wanted, String had, String remedy, @Nullable Throwable cause) {
-        super(operation + ": want " + wanted + ", have " + had + "; " + remedy, cause);
+    private IpsecException(String operation, String expected, String actual, String remedy, @Nullable Throwable cause) {
+        super(operation + ": want " + expected + ", have " + actual + "; " + remedy, cause);
         this.remedy = remedy;
     }
 
@@ -23,8 +23,8 @@ public abstract sealed class IpsecException extends IOException {
     public static final class Disconnected extends IpsecException {
         private static final long serialVersionUID = 1;
 
-        public Disconnected(String operation, String had) {
-            super(operation, "a connection to charon", had, "see whether charon-systemd runs", null);
+        public Disconnected(String operation, String actual) {
+            super(operation, "a connection to charon", actual, "see whether charon-systemd runs", null);
         }
     }
 
@@ -32,8 +32,8 @@ public abstract sealed class IpsecException extends IOException {
     public static final class TimedOut extends IpsecException {
         private static final long serialVersionUID = 1;
 
-        public TimedOut(String operation, String had, String remedy) {
-            super(operation, "an answer", had, remedy, null);
+        public TimedOut(String operation, String actual, String remedy) {
+            super(operation, "an answer", actual, remedy, null);
         }
     }
 
@@ -41,8 +41,8 @@ public abstract sealed class IpsecException extends IOException {
     public static final class Malformed extends IpsecException {
         private static final long serialVersionUID = 1;
 
-        public Malformed(String operation, String wanted, String had) {
-            super(operation, wanted, had, "see which program listens on this socket", null);
+        public Malformed(String operation, String expected, String actual) {
+            super(operation, expected, actual, "see which program listens on this socket", null);
         }
     }
 
@@ -59,8 +59,8 @@ public abstract sealed class IpsecException extends IOException {
     public static final class PlanRefused extends IpsecException {
         private static final long serialVersionUID = 1;
 
-        public PlanRefused(String subject, String wanted, String had, String remedy) {
-            super(subject, wanted, had, remedy, null);
+        public PlanRefused(String subject, String expected, String actual, String remedy) {
+            super(subject, expected, actual, remedy, null);
         }
     }
 
@@ -68,8 +68,8 @@ public abstract sealed class IpsecException extends IOException {
     public static final class GuardMissing extends IpsecException {
         private static final long serialVersionUID = 1;
 
-        public GuardMissing(String wanted, String had, String remedy) {
-            super("guard", wanted, had, remedy, null);
+        public GuardMissing(String expected, String actual, String remedy) {
+            super("guard", expected, actual, remedy, null);
         }
     }
 }

@@ -42,7 +42,7 @@ public final class ViciClient implements AutoCloseable {
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
 
     private final EventLoop loop;
     private final Path socket;
@@ -72,7 +72,7 @@ public final class ViciClient implements AutoCloseable {
         this.events = new ArrayList<>(STREAMS);
         this.events.addAll(events);
         this.commands = new ViciCommandQueue(loop, this::send, this::drop);
-        this.reconnect = new ViciReconnect(SHORTEST_PAUSE, LONGEST_PAUSE, PATIENCE, System.nanoTime());
+        this.reconnect = new ViciReconnect(SHORTEST_PAUSE, LONGEST_PAUSE, TIMEOUT, System.nanoTime());
     }
 
     public void start() {
@@ -173,9 +173,9 @@ public final class ViciClient implements AutoCloseable {
         channel = active;
         commands.open();
         for (String event : events) {
-            commands.add(ViciCommandQueue.Command.registration(event, PATIENCE));
+            commands.add(ViciCommandQueue.Command.registration(event, TIMEOUT));
         }
-        commands.add(ViciCommandQueue.Command.of("version", ViciMessage.empty(), PATIENCE, ready()));
+        commands.add(ViciCommandQueue.Command.of("version", ViciMessage.empty(), TIMEOUT, ready()));
     }
 
     private CompletableFuture<ViciReply> ready() {

@@ -28,7 +28,7 @@ final class ViciCommandQueue {
     private final EventLoop loop;
     private final Sender sender;
     private final Consumer<IpsecException> drop;
-    private final Deque<Command> waiting = new ArrayDeque<>();
+    private final Deque<Command> pending = new ArrayDeque<>();
     private boolean open;
     private @Nullable Command active;
     private @Nullable ScheduledFuture<?> timer;
@@ -77,11 +77,11 @@ final class ViciCommandQueue {
     void add(Command command) {
         if (!open) {
             command.done.completeExceptionally(new Disconnected(command.name, "none"));
-        } else if (waiting.size() == MAX_WAITING) {
+        } else if (pending.size() == MAX_WAITING) {
             command.done.completeExceptionally(
                     new TimedOut(command.name, MAX_WAITING + " commands before it", "look for what keeps charon busy"));
         } else {
-            waiting.add(command);
+            pending.add(command);
             next();
         }
     }
@@ -89,8 +89,8 @@ final class ViciCommandQueue {
     /** Fails all commands that have no answer yet. */
     void close(IpsecException why) {
         open = false;
-        List<Command> lost = new ArrayList<>(waiting);
-        waiting.clear();
+        List<Command> lost = new ArrayList<>(pending);
+        pending.clear();
         if (active != null) {
             lost.add(0, active);
         }
@@ -135,8 +135,8 @@ final class ViciCommandQueue {
     }
 
     private void next() {
-        if (active == null && !waiting.isEmpty()) {
-            Command command = waiting.remove();
+        if (active == null && !pending.isEmpty()) {
+            Command command = pending.remove();
             active = command;
             timer = loop.schedule(
                     () -> drop.accept(new TimedOut(

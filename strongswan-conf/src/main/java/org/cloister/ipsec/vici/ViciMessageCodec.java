@@ -133,8 +133,8 @@ final class ViciMessageCodec {
                 throw new Malformed("vici list " + list, "an item or its end", "element type " + type);
             }
             switch (type) {
-                case SECTION_START -> begin(readName(in));
-                case SECTION_END -> end();
+                case SECTION_START -> openSection(readName(in));
+                case SECTION_END -> closeSection();
                 case KEY_VALUE -> {
                     String name = readName(in);
                     put(name, value());
@@ -165,7 +165,7 @@ final class ViciMessageCodec {
             return ViciMessage.of(open.element());
         }
 
-        private void begin(String name) throws Malformed {
+        private void openSection(String name) throws Malformed {
             if (names.size() == MAX_DEPTH) {
                 throw new Malformed("vici message", "sections " + MAX_DEPTH + " deep", "one more: " + name);
             }
@@ -173,7 +173,7 @@ final class ViciMessageCodec {
             open.push(new LinkedHashMap<>());
         }
 
-        private void end() throws Malformed {
+        private void closeSection() throws Malformed {
             if (names.isEmpty()) {
                 throw new Malformed("vici message", "a section to end", "none open");
             }

@@ -16,20 +16,20 @@ public final class ViciReconnect {
 
     private final long shortest;
     private final long longest;
-    private final long patience;
+    private final long timeoutNs;
     private State state = State.PAUSED;
     private long until;
     private long pause;
 
-    /** @param patience limit for connecting, and then for the registrations */
-    public ViciReconnect(Duration shortest, Duration longest, Duration patience, long nowNs) {
+    /** @param timeout limit for connecting, and then for the registrations */
+    public ViciReconnect(Duration shortest, Duration longest, Duration timeout, long nowNs) {
         if (shortest.isNegative() || shortest.isZero() || longest.compareTo(shortest) < 0) {
             throw new IllegalArgumentException(
                     "pause: want 0 < shortest <= longest, have " + shortest + " and " + longest);
         }
         this.shortest = shortest.toNanos();
         this.longest = longest.toNanos();
-        this.patience = patience.toNanos();
+        this.timeoutNs = timeout.toNanos();
         this.pause = this.shortest;
         this.until = nowNs;
     }
@@ -43,7 +43,7 @@ public final class ViciReconnect {
             return false;
         }
         state = State.CONNECTING;
-        until = nowNs + patience;
+        until = nowNs + timeoutNs;
         return true;
     }
 

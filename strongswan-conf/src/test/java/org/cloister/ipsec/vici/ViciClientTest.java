@@ -31,7 +31,7 @@ class ViciClientTest {
 
     private final MultiThreadIoEventLoopGroup threads = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final EventLoop loop = threads.next();
-    private final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> messages = new LinkedBlockingQueue<>();
     private CharonHost host = CharonHost.make();
     private ViciClient client =
             new ViciClient(loop, host.socket(), Set.of("log", "ike-updown", "no-such-event"), new RecordedEvents());
@@ -41,19 +41,19 @@ class ViciClientTest {
     private final class RecordedEvents implements ViciClient.Listener {
         @Override
         public void onConnected() {
-            heard.add("connected");
+            messages.add("connected");
         }
 
         @Override
         public void onEvent(String name, ViciMessage message) {
             if (name.equals("log")) {
-                heard.add("log " + message.text("msg"));
+                messages.add("log " + message.text("msg"));
             }
         }
 
         @Override
         public void onLost(IpsecException why) {
-            heard.add("lost " + why.getMessage());
+            messages.add("lost " + why.getMessage());
         }
     }
 
@@ -61,7 +61,7 @@ class ViciClientTest {
     void start() throws Exception {
         host.startCharon();
         client.start();
-        hear("connected");
+        receive("connected");
     }
 
     @AfterEach
@@ -73,12 +73,12 @@ class ViciClientTest {
 
     @Test
     void asks_and_is_answered_in_the_order_of_asking() throws Exception {
-        List<CompletableFuture<ViciReply>> asked = new ArrayList<>();
+        List<CompletableFuture<ViciReply>> replies = new ArrayList<>();
         for (int i = 0; i < 200; i++) {
-            asked.add(client.call(i % 2 == 0 ? "version" : "stats", ViciMessage.empty(), LIMIT));
+            replies.add(client.call(i % 2 == 0 ? "version" : "stats", ViciMessage.empty(), LIMIT));
         }
         for (int i = 0; i < 200; i++) {
-            ViciMessage answer = asked.get(i).get(5, TimeUnit.SECONDS).message();
+            ViciMessage answer = replies.get(i).get(5, TimeUnit.SECONDS).message();
             if (i % 2 == 0) {
                 assertThat(answer.text("daemon")).isEqualTo("charon-systemd");
             } else {
@@ -96,7 +96,7 @@ class ViciClientTest {
         assertThat(listed).hasSize(30);
         assertThat(listed.get(0).sections().values().iterator().next().items("remote_addrs"))
                 .containsExactly("10.9.0.0");
-        hear("log added vici connection: peer29");
+        receive("log added vici connection: peer29");
     }
 
     @Test
@@ -116,12 +116,12 @@ class ViciClientTest {
     @Test
     void comes_back_after_charon_was_killed_and_says_what_was_lost() throws Exception {
         host.killCharon();
-        hear("lost");
+        receive("lost");
         assertThatThrownBy(
                         () -> client.call("version", ViciMessage.empty(), LIMIT).get())
                 .hasCauseInstanceOf(IpsecException.Disconnected.class);
         host.startCharon();
-        hear("connected");
+        receive("connected");
         assertThat(client.call("version", ViciMessage.empty(), LIMIT)
                         .get()
                         .message()
@@ -140,7 +140,7 @@ class ViciClientTest {
                     .hasCauseInstanceOf(IpsecException.TimedOut.class)
                     .hasMessageContaining("initiate");
         }
-        hear("connected");
+        receive("connected");
     }
 
     @Test
@@ -181,11 +181,11 @@ class ViciClientTest {
                 .get();
     }
 
-    private void hear(String start) throws InterruptedException {
+    private void receive(String start) throws InterruptedException {
         List<String> before = new ArrayList<>();
         String next;
         do {
-            next = heard.poll(10, TimeUnit.SECONDS);
+            next = messages.poll(10, TimeUnit.SECONDS);
             before.add(String.valueOf(next));
             assertThat(next).as("want %s, heard %s", start, before).isNotNull();
         } while (next == null || !next.startsWith(start));

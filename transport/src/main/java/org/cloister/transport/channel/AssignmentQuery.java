@@ -34,8 +34,8 @@ public final class AssignmentQuery {
     }
 
     private static VmAssignment assignment(Object answer) throws IOException {
-        if (answer instanceof AssignmentMessage.Assigned told) {
-            return VmAssignment.of(told);
+        if (answer instanceof AssignmentMessage.Assigned assigned) {
+            return VmAssignment.of(assigned);
         }
         if (answer instanceof AssignmentMessage.Refused refused) {
             throw new AssignmentRefusedException(refused.reason());

@@ -31,7 +31,7 @@ final class ChannelHandshake extends ChannelInboundHandlerAdapter {
     private final Consumer<ChannelPipeline> session;
     private final Promise<Channel> promise;
     private @Nullable ScheduledFuture<?> greeting;
-    private @Nullable ScheduledFuture<?> patience;
+    private @Nullable ScheduledFuture<?> timer;
 
     /**
      * @param session installs the session's handlers
@@ -51,7 +51,7 @@ final class ChannelHandshake extends ChannelInboundHandlerAdapter {
         greet(ctx);
         greeting = ctx.executor()
                 .scheduleAtFixedRate(() -> greet(ctx), AGAIN.toMillis(), AGAIN.toMillis(), TimeUnit.MILLISECONDS);
-        patience = ctx.executor()
+        timer = ctx.executor()
                 .schedule(
                         () -> fail(ctx, "no session within " + ProtocolLimits.MARK_TIME.toSeconds() + " s"),
                         ProtocolLimits.MARK_TIME.toMillis(),
@@ -83,10 +83,10 @@ final class ChannelHandshake extends ChannelInboundHandlerAdapter {
             bytes.release();
             return;
         }
-        begin(ctx, bytes);
+        startHttp2(ctx, bytes);
     }
 
-    private void begin(ChannelHandlerContext ctx, ByteBuf rest) {
+    private void startHttp2(ChannelHandlerContext ctx, ByteBuf rest) {
         stop();
         if (!promise.setUncancellable()) {
             rest.release();
@@ -123,8 +123,8 @@ final class ChannelHandshake extends ChannelInboundHandlerAdapter {
         if (greeting != null) {
             greeting.cancel(false);
         }
-        if (patience != null) {
-            patience.cancel(false);
+        if (timer != null) {
+            timer.cancel(false);
         }
     }
 }

@@ -21,7 +21,7 @@ import org.cloister.transport.link.StreamResponse;
 final class ChannelRequestReader extends ChannelInboundHandlerAdapter {
     private final VmChannelSession session;
     private final VmForwarder forwarding;
-    private boolean asked;
+    private boolean isComplete;
 
     ChannelRequestReader(VmChannelSession session, VmForwarder forwarding) {
         this.session = session;
@@ -39,8 +39,8 @@ final class ChannelRequestReader extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (message instanceof Http2HeadersFrame headers && !asked && !headers.isEndStream()) {
-            asked = true;
+        if (message instanceof Http2HeadersFrame headers && !isComplete && !headers.isEndStream()) {
+            isComplete = true;
             if (session.countMessage()) {
                 answer(ctx.channel(), headers);
             }

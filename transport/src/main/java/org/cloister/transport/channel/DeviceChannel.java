@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class DeviceChannel extends AbstractChannel {
     private static final ChannelMetadata METADATA = new ChannelMetadata(false);
-    private static final int MOST_PIECES_A_TURN = 16;
+    private static final int MOST_PIECES_A_PASS = 16;
 
     private final ChannelConfig config = new DefaultChannelConfig(this);
     private final DeviceThreads threads;
     private final SocketAddress address;
-    private boolean wanted;
+    private boolean readRequested;
     private boolean writing;
 
     private DeviceChannel(DeviceThreads threads, Path device) {
@@ -80,17 +80,17 @@ final class DeviceChannel extends AbstractChannel {
 
     @Override
     protected void doBeginRead() {
-        wanted = true;
+        readRequested = true;
         eventLoop().execute(this::deliver);
     }
 
     private void deliver() {
-        if (!wanted || !isOpen()) {
+        if (!readRequested || !isOpen()) {
             return;
         }
-        wanted = false;
+        readRequested = false;
         boolean any = false;
-        for (int i = 0; i < MOST_PIECES_A_TURN; i++) {
+        for (int i = 0; i < MOST_PIECES_A_PASS; i++) {
             byte[] piece = threads.poll();
             if (piece == null) {
                 break;
@@ -106,7 +106,7 @@ final class DeviceChannel extends AbstractChannel {
         } else if (threads.ended()) {
             unsafe().close(voidPromise());
         } else {
-            wanted = true;
+            readRequested = true;
         }
     }
 

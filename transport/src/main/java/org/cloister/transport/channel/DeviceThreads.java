@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class DeviceThreads {
     static final int PIECE_BYTES = 65536;
     /** Longest time for which a blocked device delays its closing. */
-    private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
 
     private final RandomAccessFile file;
     private final FileChannel in;
@@ -98,7 +98,7 @@ final class DeviceThreads {
         } catch (IOException e) {
             // An error counts as an end of file: the opener opens the device again.
         }
-        end();
+        stop();
         changed.run();
     }
 
@@ -114,7 +114,7 @@ final class DeviceThreads {
         unreadBytes += piece.length;
     }
 
-    private synchronized void end() {
+    private synchronized void stop() {
         ended = true;
     }
 
@@ -169,12 +169,12 @@ final class DeviceThreads {
         notifyAll();
     }
 
-    /** Closes the device when the current write is done, or after {@link #LAST_WORDS}; not on an event loop. */
+    /** Closes the device when the current write is done, or after {@link #CLOSE_LIMIT}; not on an event loop. */
     void finish() {
-        long endNs = System.nanoTime() + LAST_WORDS.toNanos();
+        long endNs = System.nanoTime() + CLOSE_LIMIT.toNanos();
         synchronized (this) {
             try {
-                for (long left = LAST_WORDS.toMillis(); writing && !closed && left > 0; ) {
+                for (long left = CLOSE_LIMIT.toMillis(); writing && !closed && left > 0; ) {
                     wait(left);
                     left = TimeUnit.NANOSECONDS.toMillis(endNs - System.nanoTime());
                 }

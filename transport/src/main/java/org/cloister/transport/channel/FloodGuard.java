@@ -11,7 +11,7 @@ final class FloodGuard {
     private static final Duration WITHIN = Duration.ofSeconds(10);
 
     private long sinceNs;
-    private int words;
+    private int count;
 
     FloodGuard(long nowNs) {
         this.sinceNs = nowNs;
@@ -25,8 +25,8 @@ final class FloodGuard {
     boolean tryAcquire(long nowNs) {
         if (nowNs - sinceNs >= WITHIN.toNanos()) {
             sinceNs = nowNs;
-            words = 0;
+            count = 0;
         }
-        return ++words <= ProtocolLimits.VM_MESSAGES;
+        return ++count <= ProtocolLimits.VM_MESSAGES;
     }
 }

@@ -67,10 +67,11 @@ public final class HostPortDialler implements AgentLink.Dialler {
                 port.close();
             }
         });
-        session.addListener((Future<Channel> begun) -> {
-            if (!begun.isSuccess()) {
-                promise.tryFailure(new IOException(device + ": " + begun.cause().getMessage(), begun.cause()));
-            } else if (!promise.trySuccess(new ClientLink(begun.getNow()))) {
+        session.addListener((Future<Channel> opened) -> {
+            if (!opened.isSuccess()) {
+                promise.tryFailure(
+                        new IOException(device + ": " + opened.cause().getMessage(), opened.cause()));
+            } else if (!promise.trySuccess(new ClientLink(opened.getNow()))) {
                 port.close();
             }
         });

@@ -67,8 +67,8 @@ public final class SessionMarkExchange {
 
     private Optional<byte[]> onRecord() {
         byte[] theirs = Arrays.copyOfRange(window, 8, 24);
-        byte[] heard = Arrays.copyOfRange(window, 24, SessionMark.BYTES);
-        if (Arrays.equals(theirs, NONE) || !(Arrays.equals(heard, NONE) || Arrays.equals(heard, mine))) {
+        byte[] received = Arrays.copyOfRange(window, 24, SessionMark.BYTES);
+        if (Arrays.equals(theirs, NONE) || !(Arrays.equals(received, NONE) || Arrays.equals(received, mine))) {
             // The record is of an earlier session, or incomplete; a valid one may start within it.
             drop();
             resync();
@@ -79,7 +79,7 @@ public final class SessionMarkExchange {
         dropped += SessionMark.BYTES;
         boolean fresh = !Arrays.equals(theirs, answered);
         answered = theirs;
-        established = Arrays.equals(heard, mine);
+        established = Arrays.equals(received, mine);
         return fresh ? Optional.of(SessionMark.bytes(mine, theirs)) : Optional.empty();
     }
 

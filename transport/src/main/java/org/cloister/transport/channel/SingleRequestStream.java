@@ -51,13 +51,13 @@ final class SingleRequestStream<T> extends ChannelInboundHandlerAdapter {
             MessageFraming framing,
             ResponseReader<T> reading) {
         Promise<T> answer = channel.loop().newPromise();
-        ScheduledFuture<?> patience = channel.loop()
+        ScheduledFuture<?> timer = channel.loop()
                 .schedule(
                         () -> answer.tryFailure(new IOException(subject + ": want an answer of the host within "
                                 + ProtocolLimits.ANSWER_TIME.toSeconds() + " s, have none")),
                         ProtocolLimits.ANSWER_TIME.toMillis(),
                         TimeUnit.MILLISECONDS);
-        answer.addListener(done -> patience.cancel(false));
+        answer.addListener(done -> timer.cancel(false));
         channel.open(request, stream -> {
                     stream.pipeline().addLast(framing, new SingleRequestStream<>(subject, reading, answer));
                     stream.write(MessageFraming.frame(question));

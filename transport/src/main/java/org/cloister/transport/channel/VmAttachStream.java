@@ -21,7 +21,7 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
     private final VmChannelSession session;
     private final VmForwarder forwarding;
     private boolean attached;
-    private @Nullable ScheduledFuture<?> patience;
+    private @Nullable ScheduledFuture<?> timer;
 
     private VmAttachStream(VmChannelSession session, VmForwarder forwarding) {
         this.session = session;
@@ -39,12 +39,12 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
-        patience = ctx.executor()
+        timer = ctx.executor()
                 .schedule(
                         () -> {
                             if (!attached) {
                                 session.reportCut("opened an attach stream and said nothing on it");
-                                end(ctx, CloseReason.PROTOCOL);
+                                close(ctx, CloseReason.PROTOCOL);
                             }
                         },
                         ProtocolLimits.MARK_TIME.toMillis(),
@@ -53,8 +53,8 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
 
     @Override
     public void handlerRemoved(ChannelHandlerContext ctx) {
-        if (patience != null) {
-            patience.cancel(false);
+        if (timer != null) {
+            timer.cancel(false);
         }
     }
 
@@ -84,7 +84,7 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE) {
-            end(ctx, CloseReason.DONE);
+            close(ctx, CloseReason.DONE);
         }
     }
 
@@ -96,10 +96,10 @@ final class VmAttachStream extends ChannelInboundHandlerAdapter {
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
         session.reportCut("breaks the protocol on its attach stream");
-        end(ctx, CloseReason.PROTOCOL);
+        close(ctx, CloseReason.PROTOCOL);
     }
 
-    private void end(ChannelHandlerContext ctx, CloseReason why) {
+    private void close(ChannelHandlerContext ctx, CloseReason why) {
         ctx.pipeline()
                 .get(StreamBytes.class)
                 .shutdownOutput(CircuitClose.byRelay(why))

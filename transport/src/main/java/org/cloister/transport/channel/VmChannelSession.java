@@ -55,7 +55,7 @@ final class VmChannelSession {
         };
         LinkCodec.server(pipeline, streams, () -> session.reportCut("breaks HTTP/2"));
         pipeline.addLast(new ConnectionFrames(session));
-        ScheduledFuture<?> patience = channel.eventLoop()
+        ScheduledFuture<?> timer = channel.eventLoop()
                 .schedule(
                         () -> {
                             if (!session.requested) {
@@ -65,7 +65,7 @@ final class VmChannelSession {
                         ProtocolLimits.MARK_TIME.toMillis(),
                         TimeUnit.MILLISECONDS);
         channel.closeFuture().addListener(closed -> {
-            patience.cancel(false);
+            timer.cancel(false);
             forwarding.onSessionClosed(session);
             port.events().onSessionClosed();
         });

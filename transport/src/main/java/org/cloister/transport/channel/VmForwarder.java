@@ -92,9 +92,9 @@ public final class VmForwarder implements AgentLinkListener {
 
     void attached(VmChannelSession session) {
         attached.add(session);
-        List<RelayMessage.Revocations> told = List.copyOf(lists.values());
-        session.send(new RelayMessage.Attached(host.toString(), ReconnectDelay.ON_CHANNEL, told.size()));
-        told.forEach(session::send);
+        List<RelayMessage.Revocations> newest = List.copyOf(lists.values());
+        session.send(new RelayMessage.Attached(host.toString(), ReconnectDelay.ON_CHANNEL, newest.size()));
+        newest.forEach(session::send);
         if (!session.isActive()) {
             attached.remove(session);
         }
@@ -136,7 +136,7 @@ public final class VmForwarder implements AgentLinkListener {
     }
 
     void refused(VmChannelSession session, DialBackToken token, CloseReason reason) {
-        take(session, token).ifPresent(each -> each.attachment.refuse(each.dial, reason));
+        claim(session, token).ifPresent(each -> each.attachment.refuse(each.dial, reason));
     }
 
     /** Forwards a circuit that a VM opens, if the claimed name is one of the VM's port. */
@@ -164,7 +164,7 @@ public final class VmForwarder implements AgentLinkListener {
     }
 
     void dialBack(VmChannelSession session, Channel stream, int version, StreamRequest.DialBack request) {
-        Optional<Dialled> dialled = take(session, request.token());
+        Optional<Dialled> dialled = claim(session, request.token());
         if (dialled.isEmpty()) {
             session.refuse(stream, CloseReason.UNKNOWN);
         } else {
@@ -172,7 +172,7 @@ public final class VmForwarder implements AgentLinkListener {
         }
     }
 
-    private Optional<Dialled> take(VmChannelSession session, DialBackToken token) {
+    private Optional<Dialled> claim(VmChannelSession session, DialBackToken token) {
         Dialled dialled = dials.get(token);
         boolean its = dialled != null && dialled.session == session && dials.remove(token, dialled);
         return its ? Optional.ofNullable(dialled) : Optional.empty();

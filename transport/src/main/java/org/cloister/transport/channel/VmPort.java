@@ -37,7 +37,7 @@ public final class VmPort implements AutoCloseable {
 
     private @Nullable VmChannelSession attached;
     private boolean closed;
-    private boolean leaving;
+    private boolean isClosing;
     /** Time at which a VM that was requested to shut down is stopped, as {@link System#nanoTime}. */
     private long endNs;
 
@@ -64,9 +64,9 @@ public final class VmPort implements AutoCloseable {
                 .connect(UnixDomainSocketAddress.of(socket))
                 .channel();
         current = channel;
-        session.addListener((Future<Channel> begun) -> {
-            if (!begun.isSuccess()) {
-                events.onSessionFailed(String.valueOf(begun.cause().getMessage()));
+        session.addListener((Future<Channel> opened) -> {
+            if (!opened.isSuccess()) {
+                events.onSessionFailed(String.valueOf(opened.cause().getMessage()));
             }
         });
         channel.closeFuture().addListener(ended -> {
@@ -108,7 +108,7 @@ public final class VmPort implements AutoCloseable {
      */
     void attached(VmChannelSession session) {
         attached = session;
-        sayLeave();
+        sendClose();
     }
 
     /**
@@ -119,16 +119,16 @@ public final class VmPort implements AutoCloseable {
     public void requestShutdown(Duration within) {
         long byNs = System.nanoTime() + within.toNanos();
         loop.execute(() -> {
-            if (!leaving) {
-                leaving = true;
+            if (!isClosing) {
+                isClosing = true;
                 endNs = byNs;
-                sayLeave();
+                sendClose();
             }
         });
     }
 
-    private void sayLeave() {
-        if (leaving && attached != null) {
+    private void sendClose() {
+        if (isClosing && attached != null) {
             long leftNs = Math.max(0, endNs - System.nanoTime());
             attached.send(new RelayMessage.ShutdownRequest(Duration.ofNanos(leftNs)));
         }

@@ -20,7 +20,7 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
     private final String subject;
     private final Class<Q> kind;
     private final Query<Q> events;
-    private boolean asked;
+    private boolean isAnswered;
 
     /** Request handler, which calls back once, on any thread. */
     private interface Query<Q> {
@@ -39,8 +39,9 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
                 session,
                 "evidence",
                 EvidenceMessage.Request.class,
-                (asked, answer) ->
-                        session.port.events().onEvidenceRequest(asked.claim(), said -> answer.accept(said.wire())));
+                (request, answer) -> session.port
+                        .events()
+                        .onEvidenceRequest(request.claim(), response -> answer.accept(response.wire())));
         question.install(stream, version, EvidenceMessage::readRequest);
     }
 
@@ -49,7 +50,8 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
                 session,
                 "assignment",
                 AssignmentMessage.Request.class,
-                (asked, answer) -> session.port.events().onAssignmentRequest(said -> answer.accept(said.wire())));
+                (request, answer) ->
+                        session.port.events().onAssignmentRequest(response -> answer.accept(response.wire())));
         question.install(stream, version, AssignmentMessage::readRequest);
     }
 
@@ -61,14 +63,14 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
-        if (asked || !kind.isInstance(message)) {
+        if (isAnswered || !kind.isInstance(message)) {
             throw new MalformedException(subject + " stream: want one question, have more");
         }
-        asked = true;
-        events.asked(kind.cast(message), answer -> ctx.executor().execute(() -> say(ctx, answer)));
+        isAnswered = true;
+        events.asked(kind.cast(message), answer -> ctx.executor().execute(() -> send(ctx, answer)));
     }
 
-    private static void say(ChannelHandlerContext ctx, MessageLite answer) {
+    private static void send(ChannelHandlerContext ctx, MessageLite answer) {
         if (ctx.channel().isActive()) {
             ctx.write(MessageFraming.frame(answer));
             ctx.pipeline().get(StreamBytes.class).shutdownOutput().addListener(done -> ctx.close());
@@ -77,7 +79,7 @@ final class VmQueryStream<Q> extends ChannelInboundHandlerAdapter {
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-        if (event == ChannelInputShutdownEvent.INSTANCE && !asked) {
+        if (event == ChannelInputShutdownEvent.INSTANCE && !isAnswered) {
             ctx.close();
         }
     }

@@ -205,12 +205,12 @@ public final class Circuit {
                 .addListener(done -> channel.close());
     }
 
-    private ChannelFuture unlessOver(Consumer<ChannelPromise> words) {
+    private ChannelFuture unlessOver(Consumer<ChannelPromise> write) {
         ChannelPromise promise = channel.newPromise();
         try {
             channel.eventLoop().execute(() -> {
                 if (channel.isActive()) {
-                    words.accept(promise);
+                    write.accept(promise);
                 } else {
                     promise.trySuccess();
                 }

@@ -40,8 +40,8 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
     private final Promise<Circuit> promise;
     private final Circuit.Application application;
     private @Nullable Circuit circuit;
-    private @Nullable CircuitClose told;
-    private boolean said;
+    private @Nullable CircuitClose closeReason;
+    private boolean isCloseSent;
     private boolean over;
 
     /** Own side of the circuit, with its TLS engine and the peer that its handshake verifies. */
@@ -100,12 +100,12 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
                 fail(ctx, why(handshake.cause()), handshake.cause());
             }
         } else if (event == SslCloseCompletionEvent.SUCCESS) {
-            said = true;
+            isCloseSent = true;
             ctx.fireUserEventTriggered(ChannelInputShutdownEvent.INSTANCE);
         } else if (event instanceof CircuitClose close) {
-            told = close;
+            closeReason = close;
         } else if (event == ChannelInputShutdownEvent.INSTANCE) {
-            if (!said) {
+            if (!isCloseSent) {
                 fail(ctx, cut(), null);
             }
         } else if (!(event instanceof SslCloseCompletionEvent)) {
@@ -134,7 +134,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        if (!said) {
+        if (!isCloseSent) {
             fail(ctx, cut(), null);
         }
         ctx.fireChannelInactive();
@@ -147,7 +147,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
 
     /** Returns the reason that the relay sent, which may be false. */
     private CircuitClose cut() {
-        return told != null ? told : CircuitClose.byRelay(CloseReason.LOST);
+        return closeReason != null ? closeReason : CircuitClose.byRelay(CloseReason.LOST);
     }
 
     private CircuitClose why(Throwable cause) {
@@ -157,7 +157,7 @@ final class CircuitEndpoint extends ChannelInboundHandlerAdapter {
             }
         }
         return cause instanceof DecoderException || cause instanceof javax.net.ssl.SSLException
-                ? told != null ? told : new CircuitClose(half.own, CloseReason.PROTOCOL)
+                ? closeReason != null ? closeReason : new CircuitClose(half.own, CloseReason.PROTOCOL)
                 : cut();
     }
 

@@ -19,9 +19,9 @@ final class CircuitHandshakePeer implements PeerVerifier {
 
     @Override
     public PeerIdentity verify(List<X509Certificate> chain) throws CertificateException {
-        PeerIdentity shown = trust.verify(chain);
-        found = shown;
-        return shown;
+        PeerIdentity peer = trust.verify(chain);
+        found = peer;
+        return peer;
     }
 
     /** Returns the peer; empty before the handshake has succeeded. */

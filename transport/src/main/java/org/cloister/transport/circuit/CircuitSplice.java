@@ -102,8 +102,8 @@ public final class CircuitSplice {
     /** Ends the circuit at both sides. Thread-safe. */
     public void close(CircuitClose close) {
         if (over.compareAndSet(false, true)) {
-            tell(opener, close);
-            tell(target, close);
+            sendClose(opener, close);
+            sendClose(target, close);
             ended.accept(close);
         }
     }
@@ -147,7 +147,7 @@ public final class CircuitSplice {
      * reset. A relay's stream is not reset, because the relay ends a link with many resets, and with it other circuits:
      * what it still sends is dropped until it ends.
      */
-    private static void tell(Side end, CircuitClose close) {
+    private static void sendClose(Side end, CircuitClose close) {
         Channel side = end.stream;
         side.eventLoop().execute(() -> {
             if (!side.isActive()) {
@@ -215,10 +215,10 @@ public final class CircuitSplice {
                 }
             } else if (message instanceof Http2HeadersFrame frame && frame.isEndStream()) {
                 done = true;
-                CircuitClose said =
+                CircuitClose reason =
                         StreamRequest.close(frame.headers()).orElse(new CircuitClose(who, CloseReason.DONE));
                 // A side can end the circuit in its own name only; a relay also reports the ends of others.
-                CircuitClose close = who == CircuitClose.Side.RELAY ? said : new CircuitClose(who, said.reason());
+                CircuitClose close = who == CircuitClose.Side.RELAY ? reason : new CircuitClose(who, reason.reason());
                 if (otherSide.isComplete()) {
                     other.writeAndFlush(StreamBytes.trailers(close));
                 }

@@ -10,17 +10,17 @@ import org.cloister.transport.link.PeriodicCheck;
 /** Open circuits of an agent: each is ended within a second after its peer is no longer trusted. Thread-safe. */
 @SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel is reported as its end
 public final class OpenCircuits implements AutoCloseable {
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     private final RevocableSessions<Circuit> open = new RevocableSessions<>();
-    private final Consumer<RevocableSessions.RevokedSession<Circuit>> hearer;
-    private final PeriodicCheck looking;
+    private final Consumer<RevocableSessions.RevokedSession<Circuit>> listener;
+    private final PeriodicCheck check;
 
-    /** @param hearer receives each circuit that was ended, for the log, on {@code loop} */
+    /** @param listener receives each circuit that was ended, for the log, on {@code loop} */
     public OpenCircuits(
-            TrustStore beliefs, EventLoop loop, Consumer<RevocableSessions.RevokedSession<Circuit>> hearer) {
-        this.beliefs = beliefs;
-        this.hearer = hearer;
-        this.looking = new PeriodicCheck(loop, this::look);
+            TrustStore trustStore, EventLoop loop, Consumer<RevocableSessions.RevokedSession<Circuit>> listener) {
+        this.trustStore = trustStore;
+        this.listener = listener;
+        this.check = new PeriodicCheck(loop, this::check);
     }
 
     public void add(Circuit circuit) {
@@ -28,16 +28,16 @@ public final class OpenCircuits implements AutoCloseable {
         circuit.channel().closeFuture().addListener(closed -> open.remove(circuit));
     }
 
-    private void look() {
-        for (RevocableSessions.RevokedSession<Circuit> each : beliefs.removeRevoked(open)) {
+    private void check() {
+        for (RevocableSessions.RevokedSession<Circuit> each : trustStore.removeRevoked(open)) {
             each.what().close(CloseReason.REVOKED);
-            hearer.accept(each);
+            listener.accept(each);
         }
     }
 
     /** Stops the checks; the circuits stay open. */
     @Override
     public void close() {
-        looking.close();
+        check.close();
     }
 }

@@ -33,7 +33,7 @@ public final class AgentAttachStream {
 
     /** Receives the events of the stream, in this order, on its event loop. */
     interface Listener {
-        void onAttached(AgentAttachStream attachment, ReconnectDelay pace);
+        void onAttached(AgentAttachStream attachment, ReconnectDelay delay);
 
         void onServed(CertificateName name, Optional<CloseReason> refused);
 
@@ -50,7 +50,7 @@ public final class AgentAttachStream {
 
         void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal);
 
-        void onDrain(AgentAttachStream attachment, ReconnectDelay pace);
+        void onDrain(AgentAttachStream attachment, ReconnectDelay delay);
 
         /**
          * The other side requests a shutdown.
@@ -76,7 +76,7 @@ public final class AgentAttachStream {
                             .addLast(
                                     new MessageFraming(ProtocolLimits.RELAY_MESSAGE_BYTES, RelayMessage::read),
                                     attachment.new Reader());
-                    attachment.say(new AgentMessage.Attach(software));
+                    attachment.send(new AgentMessage.Attach(software));
                 })
                 .addListener((Future<Http2StreamChannel> opened) -> {
                     if (!opened.isSuccess()) {
@@ -98,15 +98,15 @@ public final class AgentAttachStream {
     }
 
     public void serve(CertificateName name) {
-        say(new AgentMessage.Serve(name));
+        send(new AgentMessage.Serve(name));
     }
 
     public void unserve(CertificateName name) {
-        say(new AgentMessage.Unserve(name));
+        send(new AgentMessage.Unserve(name));
     }
 
     public void refuse(RelayMessage.Dial dial, CloseReason reason) {
-        say(new AgentMessage.DialRefused(dial.token(), reason));
+        send(new AgentMessage.DialRefused(dial.token(), reason));
     }
 
     /**
@@ -115,12 +115,12 @@ public final class AgentAttachStream {
      * @param request of {@link RenewalClient#nextRequest}
      */
     public void renew(ByteString request) {
-        say(new AgentMessage.Renew(request));
+        send(new AgentMessage.Renew(request));
     }
 
     /** Answers a renewal request; for the registration authority only. */
-    public void answer(RelayMessage.RenewalRequested asked, RenewalResult outcome) {
-        say(new AgentMessage.RenewalAnswered(asked.id(), outcome));
+    public void answer(RelayMessage.RenewalRequested renewal, RenewalResult outcome) {
+        send(new AgentMessage.RenewalAnswered(renewal.id(), outcome));
     }
 
     /**
@@ -128,26 +128,26 @@ public final class AgentAttachStream {
      * accepting it.
      */
     public void deliver(byte[] list) {
-        say(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
+        send(new AgentMessage.DeliverRevocations(ByteString.copyFrom(list)));
     }
 
-    private void say(AgentMessage message) {
+    private void send(AgentMessage message) {
         stream.writeAndFlush(MessageFraming.frame(message.wire()));
     }
 
     private final class Reader extends ChannelInboundHandlerAdapter {
-        private @Nullable ReconnectDelay pace;
+        private @Nullable ReconnectDelay delay;
         private int listsToCome;
         private boolean over;
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
-            if (message instanceof RelayMessage.Attached hello && pace == null) {
-                pace = hello.pace();
+            if (message instanceof RelayMessage.Attached hello && delay == null) {
+                delay = hello.delay();
                 listsToCome = hello.lists();
                 head = hello.head();
-                begin(hello.pace());
-            } else if (pace == null || message instanceof RelayMessage.Attached) {
+                openAttachment(hello.delay());
+            } else if (delay == null || message instanceof RelayMessage.Attached) {
                 throw new MalformedException("attach stream: want Attached once and first");
             } else if (message instanceof RelayMessage.Served served) {
                 owner.onServed(served.name(), served.refused());
@@ -156,20 +156,20 @@ public final class AgentAttachStream {
             } else if (message instanceof RelayMessage.Revocations list) {
                 byte[] signed = list.signed().toByteArray();
                 if (owner.onRevocationList(signed)) {
-                    say(new AgentMessage.RevocationsKept(Digest.sha256(signed)));
+                    send(new AgentMessage.RevocationsKept(Digest.sha256(signed)));
                 }
                 if (listsToCome > 0) {
                     listsToCome--;
-                    begin(pace);
+                    openAttachment(delay);
                 }
             } else if (message instanceof RelayMessage.Renewed renewed) {
                 owner.onRenewalResult(renewed.outcome());
-            } else if (message instanceof RelayMessage.RenewalRequested asked) {
-                owner.onRenewalRequest(AgentAttachStream.this, asked);
+            } else if (message instanceof RelayMessage.RenewalRequested renewal) {
+                owner.onRenewalRequest(AgentAttachStream.this, renewal);
             } else if (message instanceof RelayMessage.Drain drain) {
-                owner.onDrain(AgentAttachStream.this, drain.pace());
-            } else if (message instanceof RelayMessage.ShutdownRequest leave) {
-                owner.onShutdownRequest(leave.within());
+                owner.onDrain(AgentAttachStream.this, drain.delay());
+            } else if (message instanceof RelayMessage.ShutdownRequest request) {
+                owner.onShutdownRequest(request.within());
             }
         }
 
@@ -177,33 +177,33 @@ public final class AgentAttachStream {
          * Reports the attachment after all announced lists were received: before that, a revoked peer could be served
          * or dialled.
          */
-        private void begin(ReconnectDelay told) {
+        private void openAttachment(ReconnectDelay delay) {
             if (listsToCome == 0) {
-                owner.onAttached(AgentAttachStream.this, told);
+                owner.onAttached(AgentAttachStream.this, delay);
             }
         }
 
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event instanceof CircuitClose close) {
-                end(ctx, close.toString());
+                close(ctx, close.toString());
             } else if (event == ChannelInputShutdownEvent.INSTANCE) {
-                end(ctx, "the relay ended the attach stream");
+                close(ctx, "the relay ended the attach stream");
             }
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
-            end(ctx, "the connection is lost");
+            close(ctx, "the connection is lost");
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
-            end(ctx, String.valueOf(why.getMessage()));
+            close(ctx, String.valueOf(why.getMessage()));
         }
 
-        private void end(ChannelHandlerContext ctx, String why) {
+        private void close(ChannelHandlerContext ctx, String why) {
             if (!over) {
                 over = true;
                 ctx.close();

@@ -78,12 +78,12 @@ public final class AgentLink implements AutoCloseable {
     private final EventLoop loop;
     private final Dialler dialler;
     private final OwnCertificate own;
-    private final LinkReconnectPolicy.Settings patience;
+    private final LinkReconnectPolicy.Settings settings;
     private final AgentLinkListener events;
     private final RandomGenerator random;
     private final LinkReconnectPolicy reconnect;
     private @Nullable Attempt current;
-    private final PeriodicCheck looking;
+    private final PeriodicCheck check;
     private @Nullable AgentAttachStream attached;
     private @Nullable ScheduledFuture<?> timer;
     private @Nullable ScheduledFuture<?> renewalTimer;
@@ -107,19 +107,19 @@ public final class AgentLink implements AutoCloseable {
     /**
      * Dials a VM's host over its channel at once; decisions and events use {@code loop}.
      *
-     * @param beliefs receives the revocation lists from the host; the host itself is not trusted
+     * @param trustStore receives the revocation lists from the host; the host itself is not trusted
      */
     public AgentLink(
             EventLoop loop,
             Dialler dialler,
             String software,
-            TrustStore beliefs,
+            TrustStore trustStore,
             AgentLinkListener events,
             RandomGenerator random) {
         this(
                 loop,
                 dialler,
-                new OwnCertificate(software, beliefs, null, true),
+                new OwnCertificate(software, trustStore, null, true),
                 LinkReconnectPolicy.Settings.CHANNEL,
                 events,
                 random);
@@ -129,18 +129,18 @@ public final class AgentLink implements AutoCloseable {
             EventLoop loop,
             Dialler dialler,
             OwnCertificate own,
-            LinkReconnectPolicy.Settings patience,
+            LinkReconnectPolicy.Settings settings,
             AgentLinkListener events,
             RandomGenerator random) {
         this.loop = loop;
         this.dialler = dialler;
         this.own = own;
-        this.patience = patience;
+        this.settings = settings;
         this.events = events;
         this.random = random;
-        this.reconnect = new LinkReconnectPolicy(patience, System.nanoTime());
+        this.reconnect = new LinkReconnectPolicy(settings, System.nanoTime());
         loop.execute(this::step);
-        this.looking = new PeriodicCheck(loop, this::look);
+        this.check = new PeriodicCheck(loop, this::check);
     }
 
     private static Dialler inTurn(EventLoopGroup loops, Settings terms) {
@@ -159,7 +159,7 @@ public final class AgentLink implements AutoCloseable {
     public void close() {
         loop.execute(() -> {
             closed = true;
-            looking.close();
+            check.close();
             if (timer != null) {
                 timer.cancel(false);
             }
@@ -173,7 +173,7 @@ public final class AgentLink implements AutoCloseable {
     }
 
     /** Checks that the relay is still trusted, because a list may have arrived or a certificate expired. */
-    private void look() {
+    private void check() {
         if (current != null) {
             current.requireBelieved();
         }
@@ -189,7 +189,7 @@ public final class AgentLink implements AutoCloseable {
                 if (current != null) {
                     current.drop();
                 }
-                onLost("not attached within " + patience.attachWithin().toSeconds() + " s");
+                onLost("not attached within " + settings.attachWithin().toSeconds() + " s");
                 return;
             }
             case NONE -> {}
@@ -277,7 +277,7 @@ public final class AgentLink implements AutoCloseable {
                 link.close();
                 return;
             }
-            link.peerGoAwayFuture().addListener(leaving -> onClosed(null, "the relay takes no more streams"));
+            link.peerGoAwayFuture().addListener(goAway -> onClosed(null, "the relay takes no more streams"));
             AgentAttachStream.open(link, own.software, this);
         }
 
@@ -310,11 +310,11 @@ public final class AgentLink implements AutoCloseable {
         }
 
         @Override
-        public void onAttached(AgentAttachStream attachment, ReconnectDelay pace) {
+        public void onAttached(AgentAttachStream attachment, ReconnectDelay delay) {
             whenCurrent(() -> {
                 hasLists = true;
                 if (requireBelieved()) {
-                    reconnect.onAttached(pace);
+                    reconnect.onAttached(delay);
                     attached = attachment;
                     events.onAttached(attachment);
                     renew();
@@ -323,11 +323,11 @@ public final class AgentLink implements AutoCloseable {
         }
 
         @Override
-        public void onDrain(AgentAttachStream attachment, ReconnectDelay pace) {
+        public void onDrain(AgentAttachStream attachment, ReconnectDelay delay) {
             whenCurrent(() -> {
                 current = null;
                 attached = null;
-                reconnect.onDrain(pace, System.nanoTime(), random.nextDouble());
+                reconnect.onDrain(delay, System.nanoTime(), random.nextDouble());
                 events.onLost("the relay is draining");
                 schedule();
             });

@@ -41,7 +41,7 @@ public final class ClientLink implements AutoCloseable {
     private static final long ANSWER_MS = 2 * ProtocolLimits.DIAL_BACK.toMillis();
 
     private final Channel channel;
-    private final Promise<Void> leaving;
+    private final Promise<Void> goAway;
     private final @Nullable CertifiedIdentity peer;
 
     /** Creates a link over a VM's channel, whose other side is not trusted. */
@@ -53,9 +53,9 @@ public final class ClientLink implements AutoCloseable {
     private ClientLink(Channel channel, @Nullable CertifiedIdentity peer) {
         this.channel = channel;
         this.peer = peer;
-        this.leaving = channel.eventLoop().newPromise();
-        channel.pipeline().addLast(new ConnectionFrames(leaving));
-        channel.closeFuture().addListener(closed -> leaving.trySuccess(null));
+        this.goAway = channel.eventLoop().newPromise();
+        channel.pipeline().addLast(new ConnectionFrames(goAway));
+        channel.closeFuture().addListener(closed -> goAway.trySuccess(null));
     }
 
     /** Dials, authenticates both sides, and succeeds when streams can be opened. */
@@ -134,7 +134,7 @@ public final class ClientLink implements AutoCloseable {
      * ended.
      */
     public Future<Void> peerGoAwayFuture() {
-        return leaving;
+        return goAway;
     }
 
     /** Returns a future that completes when the connection is closed. */
@@ -200,16 +200,16 @@ public final class ClientLink implements AutoCloseable {
 
     /** Handles frames and errors of the connection itself; an error closes it. */
     private static final class ConnectionFrames extends ChannelInboundHandlerAdapter {
-        private final Promise<Void> leaving;
+        private final Promise<Void> goAway;
 
-        ConnectionFrames(Promise<Void> leaving) {
-            this.leaving = leaving;
+        ConnectionFrames(Promise<Void> goAway) {
+            this.goAway = goAway;
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof Http2GoAwayFrame) {
-                leaving.trySuccess(null);
+                goAway.trySuccess(null);
             }
             ReferenceCountUtil.release(message);
         }

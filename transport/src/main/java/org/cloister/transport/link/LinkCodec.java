@@ -123,7 +123,7 @@ public final class LinkCodec {
          * Ratio at which the window is announced again, after half of a stream's window was read: with all other
          * streams unread, the last one still has its own window.
          */
-        private static final float TOLD_AT =
+        private static final float NOTIFY_AT =
                 1 - ProtocolLimits.STREAM_WINDOW_BYTES / (2f * ProtocolLimits.CONNECTION_WINDOW_BYTES);
 
         private final Http2Connection connection;
@@ -152,7 +152,7 @@ public final class LinkCodec {
         private void open(ChannelHandlerContext ctx) throws Http2Exception {
             Http2LocalFlowController window = connection.local().flowController();
             Http2Stream all = connection.connectionStream();
-            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, TOLD_AT);
+            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, NOTIFY_AT);
             // Netty itself has already enlarged the window a little.
             window.incrementWindowSize(all, ProtocolLimits.CONNECTION_WINDOW_BYTES - window.initialWindowSize(all));
             ctx.flush();

@@ -45,13 +45,13 @@ public final class LinkReconnectPolicy {
 
     private final Settings terms;
     private State state = State.WAITING;
-    private ReconnectDelay pace;
+    private ReconnectDelay delay;
     private long until;
     private int failures;
 
     public LinkReconnectPolicy(Settings terms, long nowNs) {
         this.terms = terms;
-        this.pace = terms.defaultDelay;
+        this.delay = terms.defaultDelay;
         this.until = nowNs;
     }
 
@@ -71,11 +71,11 @@ public final class LinkReconnectPolicy {
     /**
      * Records that the agent is attached.
      *
-     * @param told the relay's delay for the next attempt
+     * @param newDelay the relay's delay for the next attempt
      */
-    public void onAttached(ReconnectDelay told) {
+    public void onAttached(ReconnectDelay newDelay) {
         state = State.ATTACHED;
-        pace = told;
+        delay = newDelay;
         failures = 0;
     }
 
@@ -94,8 +94,8 @@ public final class LinkReconnectPolicy {
      * Records that the relay is stopping: the caller keeps the connection for its circuits and dials another one in
      * time.
      */
-    public void onDrain(ReconnectDelay told, long nowNs, double random) {
-        pace = told;
+    public void onDrain(ReconnectDelay newDelay, long nowNs, double random) {
+        delay = newDelay;
         state = State.ATTACHED;
         onLost(nowNs, random);
     }
@@ -110,8 +110,8 @@ public final class LinkReconnectPolicy {
     }
 
     private long pause(double random) {
-        long atLeast = pace.atLeast().toNanos();
-        long spread = pace.spread().toNanos();
+        long atLeast = delay.atLeast().toNanos();
+        long spread = delay.spread().toNanos();
         if (failures == 0) {
             return atLeast + (long) (random * spread);
         }

@@ -33,9 +33,9 @@ public final class MessageFraming extends ByteToMessageDecoder {
 
     private final int maxBytes;
     private final Reader reader;
-    private final BooleanSupplier turn;
+    private final BooleanSupplier mayRead;
     private final boolean paced;
-    private @Nullable ScheduledFuture<?> patience;
+    private @Nullable ScheduledFuture<?> timer;
     private @Nullable ChannelHandlerContext own;
 
     public MessageFraming(int maxBytes, Reader reader) {
@@ -47,16 +47,16 @@ public final class MessageFraming extends ByteToMessageDecoder {
      * in its frames, and an HTTP/2 stream's window opens by the bytes that were read as messages, not by those that
      * were received.
      *
-     * @param turn called before each message, on the channel's event loop; after false, {@link #resume} calls it again
+     * @param mayRead called before each message, on the channel's event loop; after false, {@link #resume} calls it again
      */
-    public MessageFraming(int maxBytes, Reader reader, BooleanSupplier turn) {
-        this(maxBytes, reader, turn, true);
+    public MessageFraming(int maxBytes, Reader reader, BooleanSupplier mayRead) {
+        this(maxBytes, reader, mayRead, true);
     }
 
-    private MessageFraming(int maxBytes, Reader reader, BooleanSupplier turn, boolean paced) {
+    private MessageFraming(int maxBytes, Reader reader, BooleanSupplier mayRead, boolean paced) {
         this.maxBytes = maxBytes;
         this.reader = reader;
-        this.turn = turn;
+        this.mayRead = mayRead;
         this.paced = paced;
     }
 
@@ -95,7 +95,7 @@ public final class MessageFraming extends ByteToMessageDecoder {
 
     @Override
     protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) throws MalformedException {
-        if (!turn.getAsBoolean()) {
+        if (!mayRead.getAsBoolean()) {
             // The time limit does not apply while the peer waits for its turn.
             forget();
             return;
@@ -123,8 +123,8 @@ public final class MessageFraming extends ByteToMessageDecoder {
     }
 
     private void await(ChannelHandlerContext ctx, ByteBuf in) {
-        if (patience == null && in.isReadable()) {
-            patience = ctx.executor()
+        if (timer == null && in.isReadable()) {
+            timer = ctx.executor()
                     .schedule(
                             () -> {
                                 ctx.fireExceptionCaught(
@@ -137,9 +137,9 @@ public final class MessageFraming extends ByteToMessageDecoder {
     }
 
     private void forget() {
-        if (patience != null) {
-            patience.cancel(false);
-            patience = null;
+        if (timer != null) {
+            timer.cancel(false);
+            timer = null;
         }
     }
 

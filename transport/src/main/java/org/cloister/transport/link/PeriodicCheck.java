@@ -13,18 +13,18 @@ public final class PeriodicCheck implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
 
     private final EventExecutor loop;
-    private final Runnable look;
+    private final Runnable action;
     private final Duration period;
     private volatile boolean closed;
 
     /** Starts the checks; the first one runs after one period. */
-    public PeriodicCheck(EventExecutor loop, Runnable look) {
-        this(loop, look, PERIOD);
+    public PeriodicCheck(EventExecutor loop, Runnable action) {
+        this(loop, action, PERIOD);
     }
 
-    PeriodicCheck(EventExecutor loop, Runnable look, Duration period) {
+    PeriodicCheck(EventExecutor loop, Runnable action, Duration period) {
         this.loop = loop;
-        this.look = look;
+        this.action = action;
         this.period = period;
         later();
     }
@@ -38,7 +38,7 @@ public final class PeriodicCheck implements AutoCloseable {
     private void now() {
         try {
             if (!closed) {
-                look.run();
+                action.run();
             }
         } finally {
             later();

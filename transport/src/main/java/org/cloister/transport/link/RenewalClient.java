@@ -34,7 +34,7 @@ public final class RenewalClient implements Supplier<TlsCredential> {
     private final CertificateRole role;
     private final SigningKey key;
     private final TrustAnchors site;
-    private final CertificateStore keeper;
+    private final CertificateStore store;
     private final RandomGenerator random;
     private final RenewalSchedule times;
     private volatile TlsCredential newest;
@@ -50,7 +50,7 @@ public final class RenewalClient implements Supplier<TlsCredential> {
      * @param site anchors, of which only the site's keys are used
      * @throws IOException if the certificate is not a host's or relay's
      */
-    public RenewalClient(TlsCredential own, TrustAnchors site, CertificateStore keeper, RandomGenerator random)
+    public RenewalClient(TlsCredential own, TrustAnchors site, CertificateStore store, RandomGenerator random)
             throws IOException {
         this.name = CertificateChain.of(own.chain()).claimed();
         this.role = CertificateRole.of(name.role()).orElseThrow();
@@ -61,7 +61,7 @@ public final class RenewalClient implements Supplier<TlsCredential> {
         }
         this.key = SigningKey.of(new KeyPair(leaf.getPublicKey(), own.key()));
         this.site = site;
-        this.keeper = keeper;
+        this.store = store;
         this.random = random;
         this.newest = own;
         this.times = new RenewalSchedule(from(leaf), until(leaf), random.nextDouble());
@@ -107,7 +107,7 @@ public final class RenewalClient implements Supplier<TlsCredential> {
                 throw new IOException("renewal of " + name + ": refused (" + outcome.refused() + ")");
             }
             X509Certificate leaf = check(outcome.certificate().toByteArray(), now);
-            keeper.store(leaf);
+            store.store(leaf);
             newest = new TlsCredential(newest.key(), List.of(leaf));
             times.onRenewed(from(leaf), until(leaf), random.nextDouble());
             return until(leaf);

@@ -17,14 +17,14 @@ final class RenewalSchedule {
     /** All hosts of a site may have started in one minute; their requests are spread over this part of a lifetime. */
     private static final int SPREAD = 12;
 
-    private Duration life;
+    private Duration lifetime;
     private Duration wait;
     private Instant next;
 
     RenewalSchedule(Instant from, Instant until, double random) {
-        this.life = Duration.between(from, until);
-        this.wait = life.dividedBy(FIRST_WAIT);
-        this.next = from.plus(life.dividedBy(2)).plus(part(life.dividedBy(SPREAD), random));
+        this.lifetime = Duration.between(from, until);
+        this.wait = lifetime.dividedBy(FIRST_WAIT);
+        this.next = from.plus(lifetime.dividedBy(2)).plus(part(lifetime.dividedBy(SPREAD), random));
     }
 
     /** Returns the time of the next request; an earlier one is useless. */
@@ -41,13 +41,13 @@ final class RenewalSchedule {
     void onRefused(Instant now, double random) {
         next = now.plus(wait.dividedBy(2)).plus(part(wait.dividedBy(2), random));
         Duration doubled = wait.multipliedBy(2);
-        Duration longest = life.dividedBy(LONGEST_WAIT);
+        Duration longest = lifetime.dividedBy(LONGEST_WAIT);
         wait = doubled.compareTo(longest) > 0 ? longest : doubled;
     }
 
     void onRenewed(Instant from, Instant until, double random) {
         RenewalSchedule fresh = new RenewalSchedule(from, until, random);
-        life = fresh.life;
+        lifetime = fresh.lifetime;
         wait = fresh.wait;
         next = fresh.next;
     }

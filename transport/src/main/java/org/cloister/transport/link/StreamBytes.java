@@ -72,15 +72,15 @@ public final class StreamBytes extends ChannelDuplexHandler {
 
     /** Ends the output; the other direction stays open. Call it on the channel's event loop. */
     public ChannelFuture shutdownOutput() {
-        return end(new DefaultHttp2DataFrame(true));
+        return writeEnd(new DefaultHttp2DataFrame(true));
     }
 
     /** Ends the output and sends the reason. */
     public ChannelFuture shutdownOutput(CircuitClose close) {
-        return end(trailers(close));
+        return writeEnd(trailers(close));
     }
 
-    private ChannelFuture end(Object frame) {
+    private ChannelFuture writeEnd(Object frame) {
         ChannelHandlerContext context = ctx;
         if (context == null) {
             throw new IllegalStateException("not in a pipeline");

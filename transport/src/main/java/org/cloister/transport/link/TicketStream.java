@@ -62,16 +62,16 @@ public final class TicketStream {
     /**
      * Opens a ticket stream.
      *
-     * @param speaker of a controlling VM; empty if the link itself identifies the requester
+     * @param signer of a controlling VM; empty if the link itself identifies the requester
      */
-    public static void open(ClientLink link, Optional<ControllerSigner> speaker, Events events) {
-        link.open(new StreamRequest.Tickets(ProtocolVersions.OURS, speaker.map(ControllerSigner::name)), stream -> {
+    public static void open(ClientLink link, Optional<ControllerSigner> signer, Events events) {
+        link.open(new StreamRequest.Tickets(ProtocolVersions.OURS, signer.map(ControllerSigner::name)), stream -> {
                     TicketStream own = new TicketStream(stream);
                     stream.pipeline()
                             .addLast(
                                     new MessageFraming(
                                             ProtocolLimits.RELAY_TICKET_MESSAGE_BYTES, RelayTicketMessage::read),
-                                    own.new Reader(speaker, events));
+                                    own.new Reader(signer, events));
                 })
                 .addListener((Future<Http2StreamChannel> opened) -> {
                     if (!opened.isSuccess()) {
@@ -89,26 +89,26 @@ public final class TicketStream {
     }
 
     private final class Reader extends ChannelInboundHandlerAdapter {
-        private final Optional<ControllerSigner> speaker;
+        private final Optional<ControllerSigner> signer;
         private final Events events;
         private boolean proved;
         private boolean over;
 
-        Reader(Optional<ControllerSigner> speaker, Events events) {
-            this.speaker = speaker;
+        Reader(Optional<ControllerSigner> signer, Events events) {
+            this.signer = signer;
             this.events = events;
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws IOException {
             if (message instanceof RelayTicketMessage.Challenge challenge) {
-                if (proved || speaker.isEmpty()) {
+                if (proved || signer.isEmpty()) {
                     throw new MalformedException("ticket stream: want one challenge, of a controlling VM alone");
                 }
                 proved = true;
-                prove(speaker.get(), challenge);
-            } else if (message instanceof RelayTicketMessage heard && proved == speaker.isPresent()) {
-                events.onMessage(TicketStream.this, heard);
+                prove(signer.get(), challenge);
+            } else if (message instanceof RelayTicketMessage relayMessage && proved == signer.isPresent()) {
+                events.onMessage(TicketStream.this, relayMessage);
             } else {
                 throw new MalformedException("ticket stream: want a challenge first");
             }
@@ -130,24 +130,24 @@ public final class TicketStream {
         @Override
         public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
             if (event instanceof CircuitClose close) {
-                end(ctx, close.toString());
+                close(ctx, close.toString());
             } else if (event == ChannelInputShutdownEvent.INSTANCE) {
-                end(ctx, "the relay ended the stream");
+                close(ctx, "the relay ended the stream");
             }
         }
 
         @Override
         public void channelInactive(ChannelHandlerContext ctx) {
-            end(ctx, "the connection is lost");
+            close(ctx, "the connection is lost");
         }
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
             Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
-            end(ctx, String.valueOf(why.getMessage()));
+            close(ctx, String.valueOf(why.getMessage()));
         }
 
-        private void end(ChannelHandlerContext ctx, String why) {
+        private void close(ChannelHandlerContext ctx, String why) {
             if (!over) {
                 over = true;
                 ctx.close();

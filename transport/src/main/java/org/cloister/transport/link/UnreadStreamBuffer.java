@@ -35,7 +35,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
     private int owed;
 
     /** The reader requests more; nothing is buffered then. */
-    private boolean wanted;
+    private boolean readRequested;
 
     private boolean handing;
     /** Something was passed on since the reader's last read-complete event. */
@@ -68,14 +68,14 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         ctx.channel().config().setOption(Http2StreamChannelOption.AUTO_STREAM_FLOW_CONTROL, false);
-        wanted = ctx.channel().config().isAutoRead();
+        readRequested = ctx.channel().config().isAutoRead();
         ctx.read();
     }
 
     /** Handles the reader's request for more. */
     @Override
     public void read(ChannelHandlerContext ctx) {
-        wanted = true;
+        readRequested = true;
         if (handing) {
             return;
         }
@@ -91,7 +91,7 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
         flushed = true;
         if (message instanceof Http2UnknownFrame) {
             ReferenceCountUtil.release(message);
-        } else if (wanted && !handing && !isHolding()) {
+        } else if (readRequested && !handing && !isHolding()) {
             owed += message instanceof Http2DataFrame data ? data.initialFlowControlledBytes() : 0;
             pass(ctx, message);
         } else if (message instanceof Http2DataFrame data) {
@@ -133,14 +133,14 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
     /** Passes on the buffered bytes as long as the reader requests them. */
     private void handOn(ChannelHandlerContext ctx) {
         handing = true;
-        while (wanted && isHolding()) {
+        while (readRequested && isHolding()) {
             open(ctx);
             pass(ctx, next());
         }
         handing = false;
         handed = false;
         ctx.fireChannelReadComplete();
-        if (wanted) {
+        if (readRequested) {
             open(ctx);
         }
     }
@@ -162,10 +162,10 @@ public final class UnreadStreamBuffer extends ChannelDuplexHandler {
     }
 
     private void pass(ChannelHandlerContext ctx, Object message) {
-        wanted = false;
+        readRequested = false;
         handed = true;
         ctx.fireChannelRead(message);
-        wanted |= ctx.channel().config().isAutoRead();
+        readRequested |= ctx.channel().config().isAutoRead();
     }
 
     private void open(ChannelHandlerContext ctx) {

@@ -106,9 +106,9 @@ class ChannelSessionTest {
 
     private AgentLink vmSide() {
         HostPortDialler dialler = new HostPortDialler(loops.next(), pipe.device());
-        TrustStore beliefs = new TrustStore(
+        TrustStore trustStore = new TrustStore(
                 TrustAnchors.none().withSite(List.of(site.key())), RevocationLists.none(), InstantSource.system());
-        return new AgentLink(loops.next(), dialler, "a test's VM", beliefs, vm, new Random(1));
+        return new AgentLink(loops.next(), dialler, "a test's VM", trustStore, vm, new Random(1));
     }
 
     private SocketChannel raw() throws IOException {
@@ -237,17 +237,17 @@ class ChannelSessionTest {
         Arrays.fill(mark, (byte) 0x44);
         try (SocketChannel first = raw()) {
             // As a host would: hear the mark, answer it, and let HTTP/2 begin.
-            byte[] theirs = hearMark(first);
+            byte[] theirs = receiveMark(first);
             recorded.writeBytes(SessionMark.bytes(mark, theirs));
             recorded.writeBytes(new byte[] {0, 0, 0, 4, 0, 0, 0, 0, 0});
             write(first, recorded.toByteArray());
-            assertThat(hears(first, "PRI * HTTP/2.0")).isTrue();
+            assertThat(receives(first, "PRI * HTTP/2.0")).isTrue();
         }
         try (SocketChannel second = raw()) {
             // In the session that is open these are no frames, and the VM opens anew; then they are of another mark.
             write(second, SessionMark.interruption(), recorded.toByteArray());
             RecordedChannelEvents.next(vm.losses);
-            hearMark(second);
+            receiveMark(second);
             write(second, recorded.toByteArray(), recorded.toByteArray());
             assertThat(vm.attachments).isEmpty();
         }
@@ -258,12 +258,12 @@ class ChannelSessionTest {
         link.close();
     }
 
-    private static byte[] hearMark(SocketChannel from) throws IOException {
-        ByteArrayOutputStream heard = new ByteArrayOutputStream();
+    private static byte[] receiveMark(SocketChannel from) throws IOException {
+        ByteArrayOutputStream received = new ByteArrayOutputStream();
         ByteBuffer one = ByteBuffer.allocate(1);
         while (from.read(one.clear()) > 0) {
-            heard.write(one.get(0));
-            byte[] all = heard.toByteArray();
+            received.write(one.get(0));
+            byte[] all = received.toByteArray();
             int begin = all.length - SessionMark.BYTES;
             if (begin >= 0
                     && Arrays.equals(all, begin, begin + 8, SessionMark.MAGIC, 0, 8)
@@ -274,12 +274,12 @@ class ChannelSessionTest {
         throw new AssertionError("no mark");
     }
 
-    private static boolean hears(SocketChannel from, String text) throws IOException {
-        ByteArrayOutputStream heard = new ByteArrayOutputStream();
+    private static boolean receives(SocketChannel from, String text) throws IOException {
+        ByteArrayOutputStream received = new ByteArrayOutputStream();
         ByteBuffer one = ByteBuffer.allocate(1);
         while (from.read(one.clear()) > 0) {
-            heard.write(one.get(0));
-            if (heard.toString(java.nio.charset.StandardCharsets.ISO_8859_1).endsWith(text)) {
+            received.write(one.get(0));
+            if (received.toString(java.nio.charset.StandardCharsets.ISO_8859_1).endsWith(text)) {
                 return true;
             }
         }

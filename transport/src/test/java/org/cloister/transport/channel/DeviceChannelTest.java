@@ -75,11 +75,11 @@ class DeviceChannelTest {
         return sum;
     }
 
-    private static void await(AtomicLong value, long wanted) throws InterruptedException {
-        for (int i = 0; i < 4000 && value.get() < wanted; i++) {
+    private static void await(AtomicLong value, long expected) throws InterruptedException {
+        for (int i = 0; i < 4000 && value.get() < expected; i++) {
             Thread.sleep(10);
         }
-        assertThat(value.get()).isEqualTo(wanted);
+        assertThat(value.get()).isEqualTo(expected);
     }
 
     @Test
@@ -92,7 +92,7 @@ class DeviceChannelTest {
         byte[] up = new byte[BYTES];
         new Random(1).nextBytes(down);
         new Random(2).nextBytes(up);
-        CompletableFuture<byte[]> heard = CompletableFuture.supplyAsync(() -> read(BYTES));
+        CompletableFuture<byte[]> received = CompletableFuture.supplyAsync(() -> read(BYTES));
         for (int at = 0; at < BYTES; at += 1000) {
             device.write(Unpooled.wrappedBuffer(up, at, 1000));
             device.write(Unpooled.EMPTY_BUFFER);
@@ -104,7 +104,7 @@ class DeviceChannelTest {
         }
         await(counter.read, BYTES);
         assertThat(counter.sum.get()).isEqualTo(sum(down));
-        assertThat(Arrays.equals(heard.get(40, TimeUnit.SECONDS), up)).isTrue();
+        assertThat(Arrays.equals(received.get(40, TimeUnit.SECONDS), up)).isTrue();
         device.close().sync();
     }
 

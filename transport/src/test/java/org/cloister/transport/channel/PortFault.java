@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** What goes wrong in a port's pipe, at which frame of the first session in it. */
-public record PortFault(Position place, Kind kind) {
+public record PortFault(Position position, Kind kind) {
     /** Who wrote it. */
     public enum From {
         VM,
@@ -39,9 +39,9 @@ public record PortFault(Position place, Kind kind) {
     /** Each fault that a session of these frames can meet: one frame, one kind. */
     public static List<PortFault> all(List<Position> places, List<Kind> kinds) {
         List<PortFault> all = new ArrayList<>();
-        for (Position place : places) {
+        for (Position position : places) {
             for (Kind kind : kinds) {
-                all.add(new PortFault(place, kind));
+                all.add(new PortFault(position, kind));
             }
         }
         return all;
@@ -49,6 +49,6 @@ public record PortFault(Position place, Kind kind) {
 
     @Override
     public String toString() {
-        return place + " " + kind;
+        return position + " " + kind;
     }
 }

@@ -57,7 +57,7 @@ final class PortFrames {
             return mark(ones);
         }
         if (unread[0] == 'P') {
-            return take("preface", PREFACE_BYTES);
+            return nextFrame("preface", PREFACE_BYTES);
         }
         ByteBuffer head = ByteBuffer.wrap(unread);
         int length = head.getInt(0) >>> Byte.SIZE;
@@ -65,7 +65,7 @@ final class PortFrames {
         boolean flagged = (unread[FLAGS_AT] & 1) != 0;
         String type = TYPES[unread[TYPE_AT]];
         String flag = stream == 0 ? " ack" : " end";
-        return take(type + (stream == 0 ? "" : " " + stream) + (flagged ? flag : ""), HEAD_BYTES + length);
+        return nextFrame(type + (stream == 0 ? "" : " " + stream) + (flagged ? flag : ""), HEAD_BYTES + length);
     }
 
     private Optional<Frame> mark(int ones) {
@@ -73,14 +73,14 @@ final class PortFrames {
             return Optional.empty();
         }
         if (ones > 3) {
-            return take("interruption", ones - 3);
+            return nextFrame("interruption", ones - 3);
         }
         boolean answers = unread.length >= SessionMark.BYTES
                 && !Arrays.equals(unread, 24, SessionMark.BYTES, new byte[SessionMark.MARK_BYTES], 0, 16);
-        return take(answers ? "answer" : "greeting", SessionMark.BYTES);
+        return nextFrame(answers ? "answer" : "greeting", SessionMark.BYTES);
     }
 
-    private Optional<Frame> take(String name, int length) {
+    private Optional<Frame> nextFrame(String name, int length) {
         if (unread.length < length) {
             return Optional.empty();
         }

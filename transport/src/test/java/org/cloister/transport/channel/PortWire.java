@@ -109,10 +109,12 @@ public final class PortWire {
                 if (frame.isEmpty()) {
                     return;
                 }
-                Position place = new Position(
+                Position position = new Position(
                         from, frame.get().name(), counts.merge(frame.get().name(), 1, Integer::sum) - 1);
-                places.add(place);
-                if (fault.isPresent() && fault.get().place().equals(place) && happened.compareAndSet(false, true)) {
+                places.add(position);
+                if (fault.isPresent()
+                        && fault.get().position().equals(position)
+                        && happened.compareAndSet(false, true)) {
                     happen(fault.get().kind());
                 } else {
                     out.write(frame.get().bytes().toByteArray());

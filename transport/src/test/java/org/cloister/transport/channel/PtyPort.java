@@ -112,24 +112,24 @@ public final class PtyPort implements AutoCloseable {
         InputStream in = script.getInputStream();
         byte[] bytes = new byte[1 << 16];
         for (int n = in.read(bytes); n >= 0; n = in.read(bytes)) {
-            wire.pass(PortFault.From.VM, Arrays.copyOf(bytes, n), this::give);
+            wire.pass(PortFault.From.VM, Arrays.copyOf(bytes, n), this::writePort);
         }
     }
 
-    private void give(byte[] bytes) throws InterruptedException {
+    private void writePort(byte[] bytes) throws InterruptedException {
         ByteBuffer left = ByteBuffer.wrap(bytes);
         while (left.hasRemaining()) {
             SocketChannel to = awaitOpener();
             try {
                 to.write(left);
             } catch (IOException e) {
-                leave(to);
+                closeOnPort(to);
             }
         }
     }
 
     /** The next one may be there already. */
-    private synchronized void leave(SocketChannel gone) {
+    private synchronized void closeOnPort(SocketChannel gone) {
         if (opener == gone) {
             opener = null;
         }

@@ -32,7 +32,7 @@ class SessionMarkExchangeTest {
 
     private final SessionMarkExchange a = new SessionMarkExchange(mark(0xaa));
 
-    private Optional<byte[]> give(byte[]... pieces) throws MalformedException {
+    private Optional<byte[]> feed(byte[]... pieces) throws MalformedException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         for (byte[] piece : pieces) {
             all.writeBytes(piece);
@@ -44,10 +44,10 @@ class SessionMarkExchangeTest {
     void answers_a_mark_once_and_starts_when_its_own_comes_back() throws Exception {
         byte[] hello = SessionMark.bytes(mark(0xbb), new byte[16]);
         assertThat(a.greets()).isTrue();
-        assertThat(give(hello))
+        assertThat(feed(hello))
                 .hasValueSatisfying(answer -> assertThat(answer).isEqualTo(SessionMark.bytes(mark(0xaa), mark(0xbb))));
         assertThat(a.greets()).isFalse();
-        assertThat(give(hello)).isEmpty();
+        assertThat(feed(hello)).isEmpty();
         assertThat(a.established()).isFalse();
         ByteBuffer in = ByteBuffer.allocate(45)
                 .put(SessionMark.bytes(mark(0xbb), mark(0xaa)))
@@ -60,7 +60,7 @@ class SessionMarkExchangeTest {
 
     @Test
     void an_answer_to_an_earlier_mark_starts_nothing() throws Exception {
-        assertThat(give(SessionMark.bytes(mark(0xbb), mark(0x11)))).isEmpty();
+        assertThat(feed(SessionMark.bytes(mark(0xbb), mark(0x11)))).isEmpty();
         assertThat(a.established()).isFalse();
         assertThat(a.greets()).isTrue();
     }
@@ -84,7 +84,7 @@ class SessionMarkExchangeTest {
         byte[] rubbish = new byte[1 << 20];
         assertThatThrownBy(() -> {
                     for (int sent = 0; sent <= ProtocolLimits.MARK_DROPPED_BYTES; sent += rubbish.length) {
-                        give(rubbish);
+                        feed(rubbish);
                     }
                 })
                 .isInstanceOf(MalformedException.class)
@@ -128,16 +128,16 @@ class SessionMarkExchangeTest {
                 }
             }
             port.write(ByteBuffer.wrap(say.getBytes(java.nio.charset.StandardCharsets.US_ASCII)));
-            ByteArrayOutputStream heard = new ByteArrayOutputStream();
-            while (heard.size() < (say.equals("from host") ? 10 : 9)) {
+            ByteArrayOutputStream received = new ByteArrayOutputStream();
+            while (received.size() < (say.equals("from host") ? 10 : 9)) {
                 if (!in.hasRemaining()) {
                     in.clear();
                     port.read(in);
                     in.flip();
                 }
-                heard.write(in.get());
+                received.write(in.get());
             }
-            return heard.toString(java.nio.charset.StandardCharsets.US_ASCII);
+            return received.toString(java.nio.charset.StandardCharsets.US_ASCII);
         } catch (IOException e) {
             throw new IllegalStateException(e);
         }

@@ -28,10 +28,10 @@ import org.junit.jupiter.api.Test;
 class SingleRequestStreamTest {
     private final EmbeddedChannel host = new EmbeddedChannel();
     private final EmbeddedChannel vm = new EmbeddedChannel();
-    private final List<Channel> asked = new ArrayList<>();
+    private final List<Channel> requests = new ArrayList<>();
 
     @BeforeEach
-    void begin() {
+    void setUp() {
         LinkCodec.server(host.pipeline(), new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel stream) {
@@ -44,7 +44,7 @@ class SingleRequestStreamTest {
     }
 
     @AfterEach
-    void end() {
+    void tearDown() {
         vm.finishAndReleaseAll();
         host.finishAndReleaseAll();
     }
@@ -53,7 +53,7 @@ class SingleRequestStreamTest {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof Http2HeadersFrame) {
-                asked.add(ctx.channel());
+                requests.add(ctx.channel());
                 StreamResponse.accept(ctx.channel(), ProtocolVersions.OURS.highest());
             } else {
                 ReferenceCountUtil.release(message);
@@ -88,16 +88,18 @@ class SingleRequestStreamTest {
         ClientLink link = new ClientLink(vm);
         Future<VmAssignment> first = AssignmentQuery.ask(link);
         exchange();
-        assertThat(asked).hasSize(1);
+        assertThat(requests).hasSize(1);
         pass(ProtocolLimits.ANSWER_TIME.toMillis() - 1);
         assertThat(first.isDone()).isFalse();
         pass(1);
         assertThat(first.cause()).isInstanceOf(IOException.class).hasMessageContaining("within 20 s, have none");
-        assertThat(asked.get(0).isActive()).as("a stream that nobody waits for").isFalse();
+        assertThat(requests.get(0).isActive())
+                .as("a stream that nobody waits for")
+                .isFalse();
 
         Future<VmAssignment> second = AssignmentQuery.ask(link);
         exchange();
-        assertThat(asked).as("asked again in the same session").hasSize(2);
+        assertThat(requests).as("asked again in the same session").hasSize(2);
         assertThat(second.isDone()).isFalse();
     }
 }

@@ -28,7 +28,7 @@ public final class CircuitPair implements AutoCloseable {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, LocalIoHandler.newFactory());
 
     /** One end: what it shows, whom it takes, and what talks there. */
-    public record End(TlsCredential own, PeerVerifier taken, Circuit.Application application) {}
+    public record End(TlsCredential own, PeerVerifier verifier, Circuit.Application application) {}
 
     /** An open circuit. */
     public record Ends(Circuit opener, Circuit target) {}
@@ -81,7 +81,7 @@ public final class CircuitPair implements AutoCloseable {
 
     private static ChannelInitializer<Channel> install(
             CircuitTerms terms, CircuitClose.Side side, End end, Promise<Circuit> promise, ChannelHandler path) {
-        CircuitHandshakePeer peer = new CircuitHandshakePeer(end.taken);
+        CircuitHandshakePeer peer = new CircuitHandshakePeer(end.verifier);
         return new ChannelInitializer<>() {
             @Override
             protected void initChannel(Channel channel) {

@@ -34,7 +34,7 @@ class CircuitSpliceTest {
         }
     }
 
-    private static String said(EmbeddedChannel side) {
+    private static String written(EmbeddedChannel side) {
         Http2HeadersFrame trailers = side.readOutbound();
         return String.valueOf(trailers.headers().get(StreamRequest.CLOSE));
     }
@@ -43,14 +43,14 @@ class CircuitSpliceTest {
     void a_circuit_lives_no_longer_than_a_certificate_and_both_sides_hear_it() throws InterruptedException {
         awaitEnd(new CircuitSplice.Limits(NEVER, SOON));
         assertThat(ends).containsExactly(CircuitClose.byRelay(CloseReason.TOTAL));
-        assertThat(said(opener)).isEqualTo("relay total");
-        assertThat(said(target)).isEqualTo("relay total");
+        assertThat(written(opener)).isEqualTo("relay total");
+        assertThat(written(target)).isEqualTo("relay total");
     }
 
     @Test
     void a_circuit_through_which_nothing_passes_ends() throws InterruptedException {
         awaitEnd(new CircuitSplice.Limits(SOON, NEVER));
         assertThat(ends).containsExactly(CircuitClose.byRelay(CloseReason.IDLE));
-        assertThat(said(opener)).isEqualTo("relay idle");
+        assertThat(written(opener)).isEqualTo("relay idle");
     }
 }

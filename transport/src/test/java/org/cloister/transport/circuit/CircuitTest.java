@@ -26,8 +26,8 @@ class CircuitTest {
     private final TlsCredential worker = booting(world.worker);
     private final CircuitPair.Ends ends = circuits.open(
             new CircuitTerms(world.worker, world.controller, Digest.sha384("policy")),
-            end(worker, world.controller),
-            end(booting(world.controller), world.worker));
+            endpoint(worker, world.controller),
+            endpoint(booting(world.controller), world.worker));
 
     CircuitTest() throws Exception {}
 
@@ -48,7 +48,7 @@ class CircuitTest {
                         new SecureRandom())));
     }
 
-    private static CircuitPair.End end(TlsCredential own, CertificateName other) {
+    private static CircuitPair.End endpoint(TlsCredential own, CertificateName other) {
         return new CircuitPair.End(
                 own,
                 BootPeerVerifier.forBootingVm().only(other),

@@ -104,7 +104,7 @@ public final class FaultyPath {
             try {
                 unread.writeBytes(data.content());
                 for (ByteBuf record = next(); record != null; record = next()) {
-                    take(ctx, record);
+                    receive(ctx, record);
                 }
                 if (data.isEndStream()) {
                     pass(ctx, new DefaultHttp2DataFrame(unread, true));
@@ -123,7 +123,7 @@ public final class FaultyPath {
             return unread.readableBytes() < length ? null : unread.readBytes(length);
         }
 
-        private void take(ChannelHandlerContext ctx, ByteBuf record) {
+        private void receive(ChannelHandlerContext ctx, ByteBuf record) {
             int number = count.getAndIncrement();
             Kind kind = fault.filter(each -> each.direction() == direction && each.record() == number)
                     .map(PathFault::kind)

@@ -31,14 +31,14 @@ import org.junit.jupiter.api.Test;
 /** What a path with one fault does to a real circuit: the tests of conversations stand on it. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 class FaultyPathTest {
-    private static final List<String> SAID = List.of("one", "two", "three", "four");
+    private static final List<String> MESSAGES = List.of("one", "two", "three", "four");
 
     private final BootFixture world = new BootFixture();
     private final CircuitPair circuits = new CircuitPair();
     private final CircuitTerms terms = new CircuitTerms(world.worker, world.controller, Digest.sha384("policy"));
-    private final CircuitPair.End opener = end(world.worker, world.controller, new CopyOnWriteArrayList<>());
-    private final List<String> heard = new CopyOnWriteArrayList<>();
-    private final CircuitPair.End target = end(world.controller, world.worker, heard);
+    private final CircuitPair.End opener = endpoint(world.worker, world.controller, new CopyOnWriteArrayList<>());
+    private final List<String> received = new CopyOnWriteArrayList<>();
+    private final CircuitPair.End target = endpoint(world.controller, world.worker, received);
 
     FaultyPathTest() throws Exception {}
 
@@ -47,7 +47,8 @@ class FaultyPathTest {
         circuits.close();
     }
 
-    private CircuitPair.End end(CertificateName own, CertificateName other, List<String> heard) throws Exception {
+    private CircuitPair.End endpoint(CertificateName own, CertificateName other, List<String> received)
+            throws Exception {
         KeyPair pair = world.boot;
         TlsCredential credential = TlsCredential.of(
                 pair.getPrivate(),
@@ -60,19 +61,19 @@ class FaultyPathTest {
         return new CircuitPair.End(
                 credential,
                 BootPeerVerifier.forBootingVm().only(other),
-                (pipeline, circuit) -> pipeline.addLast(new RecordingEnd(heard)));
+                (pipeline, circuit) -> pipeline.addLast(new RecordingEnd(received)));
     }
 
     private static final class RecordingEnd extends SimpleChannelInboundHandler<ByteBuf> {
-        private final List<String> heard;
+        private final List<String> received;
 
-        RecordingEnd(List<String> heard) {
-            this.heard = heard;
+        RecordingEnd(List<String> received) {
+            this.received = received;
         }
 
         @Override
         protected void channelRead0(ChannelHandlerContext ctx, ByteBuf bytes) {
-            heard.add(bytes.toString(StandardCharsets.US_ASCII));
+            received.add(bytes.toString(StandardCharsets.US_ASCII));
         }
 
         @Override
@@ -82,11 +83,11 @@ class FaultyPathTest {
     }
 
     /** @return how many records the target got before a word */
-    private int sayAll(FaultyPath path, boolean ends) throws Exception {
-        heard.clear();
+    private int sendAll(FaultyPath path, boolean ends) throws Exception {
+        received.clear();
         CircuitPair.Ends circuit = circuits.open(terms, opener, target, path);
         int opened = path.records(Direction.TO_TARGET);
-        for (String word : SAID) {
+        for (String word : MESSAGES) {
             circuit.opener()
                     .channel()
                     .writeAndFlush(Unpooled.copiedBuffer(word, StandardCharsets.US_ASCII))
@@ -105,35 +106,35 @@ class FaultyPathTest {
     @Test
     void each_word_is_a_record_and_a_sound_path_loses_none() throws Exception {
         FaultyPath path = FaultyPath.sound();
-        int before = sayAll(path, false);
-        awaitHeard(SAID.size());
-        assertThat(heard).isEqualTo(SAID);
-        assertThat(path.records(Direction.TO_TARGET)).isEqualTo(before + SAID.size());
+        int before = sendAll(path, false);
+        awaitHeard(MESSAGES.size());
+        assertThat(received).isEqualTo(MESSAGES);
+        assertThat(path.records(Direction.TO_TARGET)).isEqualTo(before + MESSAGES.size());
         assertThat(path.happened()).isFalse();
     }
 
     private void awaitHeard(int count) throws InterruptedException {
-        for (int i = 0; i < 1000 && heard.size() < count; i++) {
+        for (int i = 0; i < 1000 && received.size() < count; i++) {
             Thread.sleep(10);
         }
     }
 
     @Test
     void each_kind_of_fault_lets_through_what_it_says_and_ends_both_ends() throws Exception {
-        int before = sayAll(FaultyPath.sound(), false);
-        awaitHeard(SAID.size());
+        int before = sendAll(FaultyPath.sound(), false);
+        awaitHeard(MESSAGES.size());
         List<String> happened = new ArrayList<>();
-        for (int word = 0; word < SAID.size(); word++) {
+        for (int word = 0; word < MESSAGES.size(); word++) {
             for (Kind kind : Kind.values()) {
                 FaultyPath path = new FaultyPath(Optional.of(new PathFault(Direction.TO_TARGET, before + word, kind)));
-                sayAll(path, true);
+                sendAll(path, true);
                 assertThat(path.happened()).isTrue();
-                assertThat(heard)
+                assertThat(received)
                         .as("%s of word %s", kind, word)
-                        .isEqualTo(SAID.subList(0, kind == Kind.CUT_AFTER ? word + 1 : word));
+                        .isEqualTo(MESSAGES.subList(0, kind == Kind.CUT_AFTER ? word + 1 : word));
                 happened.add(kind + " " + word);
             }
         }
-        assertThat(happened).hasSameSizeAs(PathFault.all(SAID.size(), 0));
+        assertThat(happened).hasSameSizeAs(PathFault.all(MESSAGES.size(), 0));
     }
 }

@@ -55,7 +55,7 @@ class UnreadCircuitTest {
     private static final long UNREAD_BYTES = 8 << 20;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-    private final BlockingQueue<Channel> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<Channel> requests = new LinkedBlockingQueue<>();
     private final CompletableFuture<CircuitClose> ended = new CompletableFuture<>();
     private Channel server;
     private Channel dialled;
@@ -133,16 +133,16 @@ class UnreadCircuitTest {
                 answered.complete(null);
             }
         });
-        Channel one = asked.take();
+        Channel one = requests.take();
         open(target);
         CircuitSplice.Limits limits = new CircuitSplice.Limits(Duration.ofHours(1), Duration.ofHours(1));
-        new CircuitSplice(one, asked.take(), limits, bytes -> {}, ended::complete)
+        new CircuitSplice(one, requests.take(), limits, bytes -> {}, ended::complete)
                 .start(UnreadCircuitTest::accept, UnreadCircuitTest::accept);
         answered.get(30, TimeUnit.SECONDS);
     }
 
     @AfterEach
-    void end() {
+    void endpoint() {
         dialled.close().syncUninterruptibly();
         server.close().syncUninterruptibly();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
@@ -153,7 +153,7 @@ class UnreadCircuitTest {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof Http2HeadersFrame) {
-                asked.add(ctx.channel());
+                requests.add(ctx.channel());
             }
             ReferenceCountUtil.release(message);
         }
@@ -217,7 +217,7 @@ class UnreadCircuitTest {
     /** Everything that was written before has been heard. */
     private void settle() throws Exception {
         Channel after = open(new ChannelInboundHandlerAdapter());
-        assertThat(asked.poll(30, TimeUnit.SECONDS)).isNotNull();
+        assertThat(requests.poll(30, TimeUnit.SECONDS)).isNotNull();
         after.close();
     }
 

@@ -145,10 +145,10 @@ class ClientLinkDocumentTest {
 
     @Test
     void the_limits_are_the_codes() {
-        Map<String, Long> said = new HashMap<>();
-        rows("## 16. Limits", 4).forEach((name, value) -> said.put(name, Long.parseLong(value)));
-        said.keySet().removeIf(name -> document.contains("| `" + name + "`*"));
-        assertThat(said).isEqualTo(ProtocolLimits.table());
+        Map<String, Long> rows = new HashMap<>();
+        rows("## 16. Limits", 4).forEach((name, value) -> rows.put(name, Long.parseLong(value)));
+        rows.keySet().removeIf(name -> document.contains("| `" + name + "`*"));
+        assertThat(rows).isEqualTo(ProtocolLimits.table());
     }
 
     @Test

@@ -29,7 +29,7 @@ class GoAwayTest {
     private final List<Channel> streams = new ArrayList<>();
 
     @BeforeEach
-    void begin() {
+    void setUp() {
         LinkCodec.server(dialled.pipeline(), new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel stream) {
@@ -87,7 +87,7 @@ class GoAwayTest {
     }
 
     @AfterEach
-    void end() {
+    void tearDown() {
         dialler.finishAndReleaseAll();
         dialled.finishAndReleaseAll();
     }

@@ -11,14 +11,14 @@ import org.junit.jupiter.api.Test;
 
 class LinkReconnectPolicyTest {
     private static final long MS = 1_000_000L;
-    private static final ReconnectDelay PACE = new ReconnectDelay(Duration.ofSeconds(2), Duration.ofSeconds(8));
+    private static final ReconnectDelay DELAY = new ReconnectDelay(Duration.ofSeconds(2), Duration.ofSeconds(8));
 
     private final LinkReconnectPolicy fsm = new LinkReconnectPolicy(LinkReconnectPolicy.Settings.LINK, 0);
 
     @Test
     void waits_as_the_relay_said_after_a_loss() {
         assertThat(fsm.run(0)).isEqualTo(DIAL);
-        fsm.onAttached(PACE);
+        fsm.onAttached(DELAY);
         assertThat(fsm.run(1_000_000 * MS)).isEqualTo(NONE);
         fsm.onLost(0, 0.25);
         assertThat(fsm.deadlineNs()).isEqualTo(4000 * MS);
@@ -50,18 +50,18 @@ class LinkReconnectPolicyTest {
     void a_relay_that_drains_says_when_to_come_back() {
         fsm.run(0);
         fsm.onAttached(ReconnectDelay.DEFAULT);
-        fsm.onDrain(PACE, 100 * MS, 0);
+        fsm.onDrain(DELAY, 100 * MS, 0);
         assertThat(fsm.deadlineNs()).isEqualTo(2100 * MS);
     }
 
     @Test
     void no_relay_sends_its_agents_away_for_more_than_two_minutes() {
-        ReconnectDelay pace = ReconnectDelay.of(org.cloister.protocol.link.wire.Pace.newBuilder()
+        ReconnectDelay delay = ReconnectDelay.of(org.cloister.protocol.link.wire.Pace.newBuilder()
                 .setAtLeastMs(-1)
                 .setSpreadMs(Integer.MAX_VALUE)
                 .build());
         fsm.run(0);
-        fsm.onAttached(pace);
+        fsm.onAttached(delay);
         fsm.onLost(0, 0.999_999);
         assertThat(fsm.deadlineNs()).isLessThanOrEqualTo(Duration.ofMinutes(2).toNanos());
     }

@@ -14,16 +14,16 @@ class PeriodicCheckTest {
     @SuppressWarnings("FutureReturnValueIgnored")
     void a_look_that_fails_is_not_the_last_one() throws InterruptedException {
         DefaultEventExecutor loop = new DefaultEventExecutor();
-        CountDownLatch looks = new CountDownLatch(3);
-        try (PeriodicCheck looking = new PeriodicCheck(
+        CountDownLatch checks = new CountDownLatch(3);
+        try (PeriodicCheck check = new PeriodicCheck(
                 loop,
                 () -> {
-                    looks.countDown();
+                    checks.countDown();
                     throw new IllegalStateException("a defect");
                 },
                 Duration.ofMillis(1))) {
-            assertThat(looking).isNotNull();
-            assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(check).isNotNull();
+            assertThat(checks.await(20, TimeUnit.SECONDS)).isTrue();
         } finally {
             loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         }
@@ -33,12 +33,12 @@ class PeriodicCheckTest {
     @SuppressWarnings("FutureReturnValueIgnored")
     void once_closed_it_looks_no_more() throws Exception {
         DefaultEventExecutor loop = new DefaultEventExecutor();
-        AtomicInteger looks = new AtomicInteger();
-        PeriodicCheck looking = new PeriodicCheck(loop, looks::incrementAndGet, Duration.ofMillis(1));
-        looking.close();
-        int before = loop.submit(looks::get).get();
+        AtomicInteger checks = new AtomicInteger();
+        PeriodicCheck check = new PeriodicCheck(loop, checks::incrementAndGet, Duration.ofMillis(1));
+        check.close();
+        int before = loop.submit(checks::get).get();
         // Whatever was to come at this period is behind this on the same loop.
-        int after = loop.schedule(looks::get, 50, TimeUnit.MILLISECONDS).get();
+        int after = loop.schedule(checks::get, 50, TimeUnit.MILLISECONDS).get();
         assertThat(after - before).isZero();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

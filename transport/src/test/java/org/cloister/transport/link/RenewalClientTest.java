@@ -98,11 +98,12 @@ class RenewalClientTest {
     void asks_after_half_of_its_life_with_what_the_desk_reads() throws Exception {
         assertThat(renewal.nextRequest(START.plus(Duration.ofMinutes(11 * 60 + 58))))
                 .isEmpty();
-        ByteString asked = renewal.nextRequest(LATER.plus(Duration.ofHours(1))).orElseThrow();
-        EnrolmentRequest request = EnrolmentRequest.parse(asked.toByteArray());
+        ByteString renewalRequest =
+                renewal.nextRequest(LATER.plus(Duration.ofHours(1))).orElseThrow();
+        EnrolmentRequest request = EnrolmentRequest.parse(renewalRequest.toByteArray());
         assertThat(request.request().name()).isEqualTo(HOST);
         assertThat(request.request().key()).isEqualTo(VerificationKey.of(host.getPublic()));
-        assertThat(EnrolmentRequest.renewal(request.request()).json()).isEqualTo(asked.toByteArray());
+        assertThat(EnrolmentRequest.renewal(request.request()).json()).isEqualTo(renewalRequest.toByteArray());
         assertThat(renewal.nextRequest(LATER.plus(Duration.ofHours(1))))
                 .as("one at a time")
                 .isEmpty();
@@ -176,8 +177,8 @@ class RenewalClientTest {
     @Test
     void a_persons_certificate_is_none_to_renew_here() throws Exception {
         CertificateName name = new CertificateName("ca", CertificateRole.DESK.toString(), CertificateName.SITE);
-        TlsCredential desk = new TlsCredential(host.getPrivate(), List.of(x509(issue(site, name, host, START))));
-        assertThatThrownBy(() -> new RenewalClient(desk, anchors(), kept::add, new Random(1)))
+        TlsCredential authority = new TlsCredential(host.getPrivate(), List.of(x509(issue(site, name, host, START))));
+        assertThatThrownBy(() -> new RenewalClient(authority, anchors(), kept::add, new Random(1)))
                 .hasMessageContaining("want one of a host or relay");
     }
 }

@@ -34,19 +34,19 @@ import org.junit.jupiter.api.Test;
 
 class BootPeerVerifierTest {
     private final BootFixture world = new BootFixture();
-    private final TrustStore beliefs = new TrustStore(
+    private final TrustStore trustStore = new TrustStore(
             TrustAnchors.none().withProject(world.project), RevocationLists.none(), () -> BootFixture.NOW);
     /** Without lists, which this is not about. */
     private final CertifiedPeerVerifier certified = chain -> {
         try {
-            return beliefs.verifyUnlisted(CertificateChain.of(chain), List.of(CertificateRole.WORKER));
+            return trustStore.verifyUnlisted(CertificateChain.of(chain), List.of(CertificateRole.WORKER));
         } catch (IdentityRefusedException e) {
             throw new CertificateException(e.getMessage(), e);
         }
     };
 
     private final TlsCredential booting = booting();
-    private final TlsCredential given = TlsCredential.of(world.boot.getPrivate(), world.workerChain);
+    private final TlsCredential issued = TlsCredential.of(world.boot.getPrivate(), world.workerChain);
 
     BootPeerVerifierTest() throws Exception {}
 
@@ -66,7 +66,7 @@ class BootPeerVerifierTest {
                 BootPeerVerifier.forBootingVmOr(certified).only(world.worker).verify(booting.chain());
         assertThat(first).isInstanceOf(BootIdentity.class);
         PeerIdentity later =
-                BootPeerVerifier.forBootingVmOr(certified).only(world.worker).verify(given.chain());
+                BootPeerVerifier.forBootingVmOr(certified).only(world.worker).verify(issued.chain());
         assertThat(later).isInstanceOf(CertifiedIdentity.class);
         assertThat(later.key()).isEqualTo(first.key());
         assertThat(BootPeerVerifier.forBootingVm()
@@ -79,7 +79,7 @@ class BootPeerVerifierTest {
     @Test
     void where_a_vm_has_to_boot_no_chain_is_taken_and_nobody_elses_certificate() {
         assertThatThrownBy(
-                        () -> BootPeerVerifier.forBootingVm().only(world.worker).verify(given.chain()))
+                        () -> BootPeerVerifier.forBootingVm().only(world.worker).verify(issued.chain()))
                 .isInstanceOf(CertificateException.class)
                 .hasMessageContaining("(chain)");
         assertThatThrownBy(() -> BootPeerVerifier.forBootingVmOr(certified)
@@ -89,7 +89,7 @@ class BootPeerVerifierTest {
                 .hasMessageContaining("(name)");
         assertThatThrownBy(() -> BootPeerVerifier.forBootingVmOr(certified)
                         .only(world.controller)
-                        .verify(given.chain()))
+                        .verify(issued.chain()))
                 .isInstanceOf(CertificateException.class);
     }
 
@@ -98,7 +98,8 @@ class BootPeerVerifierTest {
         assertThatThrownBy(() -> certified.verify(booting.chain()))
                 .isInstanceOf(CertificateException.class)
                 .hasMessageContaining("(issuer)");
-        assertThatThrownBy(() -> CertifiedPeerVerifier.forCircuitEnds(beliefs).verify(booting.chain()))
+        assertThatThrownBy(
+                        () -> CertifiedPeerVerifier.forCircuitEnds(trustStore).verify(booting.chain()))
                 .isInstanceOf(CertificateException.class);
     }
 
@@ -106,22 +107,22 @@ class BootPeerVerifierTest {
     void tls_takes_it_at_either_end_and_has_the_key_proven() throws Exception {
         AtomicReference<PeerIdentity> found = new AtomicReference<>();
         PeerVerifier taking = chain -> {
-            PeerIdentity shown =
+            PeerIdentity peer =
                     BootPeerVerifier.forBootingVm().only(world.worker).verify(chain);
-            found.set(shown);
-            return shown;
+            found.set(peer);
+            return peer;
         };
         CertifiedPeerVerifier other = chain -> certified.only(world.worker).verify(chain);
-        handshake(TlsProfile.CIRCUIT.client(booting, other), TlsProfile.CIRCUIT.server(given, taking));
+        handshake(TlsProfile.CIRCUIT.client(booting, other), TlsProfile.CIRCUIT.server(issued, taking));
         assertThat(found.getAndSet(null)).isInstanceOf(BootIdentity.class);
-        handshake(TlsProfile.CIRCUIT.client(given, taking), TlsProfile.CIRCUIT.server(booting, other));
+        handshake(TlsProfile.CIRCUIT.client(issued, taking), TlsProfile.CIRCUIT.server(booting, other));
         assertThat(found.get()).isInstanceOf(BootIdentity.class);
 
         List<X509Certificate> stolen = booting.chain();
         TlsCredential thief =
                 new TlsCredential(BootFixture.pair(SignatureCurve.P384).getPrivate(), stolen);
         assertThatThrownBy(() ->
-                        handshake(TlsProfile.CIRCUIT.client(thief, other), TlsProfile.CIRCUIT.server(given, taking)))
+                        handshake(TlsProfile.CIRCUIT.client(thief, other), TlsProfile.CIRCUIT.server(issued, taking)))
                 .isInstanceOf(SSLException.class);
     }
 

@@ -69,7 +69,7 @@ public final class UnlockVerification {
                 unlock.driveKey(),
                 unlock.create(),
                 unlock.time(),
-                unlock.station(),
+                unlock.network(),
                 OpeningFiles.of(unlock));
     }
 

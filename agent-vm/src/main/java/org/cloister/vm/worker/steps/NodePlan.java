@@ -41,11 +41,11 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     TunnelAddress ownAddress() {
-        return address(handOver.station().address());
+        return address(handOver.network().address());
     }
 
     TunnelAddress controllerAddress() {
-        return address(handOver.station().network().controller());
+        return address(handOver.network().network().controller());
     }
 
     /** Returns the job's other nodes. */
@@ -61,7 +61,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     NetworkPlan networkPlan() {
-        VmNetworkConfig station = handOver.station();
+        VmNetworkConfig station = handOver.network();
         return new NetworkPlan(
                 station.mac().toString(),
                 address(station.address()),
@@ -86,7 +86,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
                 new TunnelPeer(controller(), TunnelIdentity.controller(controller(), project()), controllerAddress());
         return TunnelPlan.of(
                         TunnelIdentity.worker(label(), project()),
-                        address(handOver.station().address()),
+                        address(handOver.network().address()),
                         credential(given, key),
                         authorities(given, anchors),
                         esp)
@@ -118,7 +118,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     NodeAddresses names() {
         Map<String, TunnelAddress> byName = new HashMap<>();
         byName.put(controller(), controllerAddress());
-        byName.put(label(), address(handOver.station().address()));
+        byName.put(label(), address(handOver.network().address()));
         others().forEach(machine -> byName.put(machine.name(), machine.address()));
         return new NodeAddresses(label(), byName);
     }

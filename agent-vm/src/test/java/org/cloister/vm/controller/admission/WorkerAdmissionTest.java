@@ -58,7 +58,7 @@ class WorkerAdmissionTest {
         assertThat(given.name()).isEqualTo(world.worker);
         assertThat(given.job().nodes()).hasSize(2);
         assertThat(given.accounts().jobUser().login()).isEqualTo("ben");
-        assertThat(given.station().mac()).hasToString("52:54:0a:40:0c:06");
+        assertThat(given.network().mac()).hasToString("52:54:0a:40:0c:06");
         assertThat(world.access.said).containsExactly("admit " + world.worker.id() + " at 10.64.12.6 as 1002");
         try (SecretMemory opened = new Hpke(world.opening.crypto)
                 .open(
