@@ -15,10 +15,8 @@ import org.cloister.daemon.SystemdNotifier;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
-import org.cloister.relay.admin.RelayAdminApi;
 import org.cloister.relay.links.RelayCertificateRenewal;
 import org.cloister.relay.links.RelayMetrics;
-import org.cloister.relay.links.RelayServer;
 import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayRecords;
 import org.cloister.transport.link.EnrolledMachine;
@@ -42,14 +40,14 @@ public final class AgentRelayMain {
                 EnrolledMachine.read(config.certificate(), config.key(), config.site(), CertificateRole.RELAY);
         RenewalClient renewal = self.renewal(new SecureRandom());
         CertificateName name = self.name();
-        RelayServer.Settings terms = new RelayServer.Settings(
+        RelayDaemon.Settings settings = new RelayDaemon.Settings(
                 name, config.listen(), renewal, config.limits(), config.globalSlurm(), config.times());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(NioIoHandler.newFactory());
         EventLoopGroup operators = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         try (StopSignal stop = new StopSignal();
-                AutoCloseable loopsEnd = () -> end(loops);
-                AutoCloseable operatorsEnd = () -> end(operators);
-                DeliveredDocuments deliveries =
+                AutoCloseable loopsClose = () -> close(loops);
+                AutoCloseable operatorsClose = () -> close(operators);
+                DeliveredDocuments documents =
                         DeliveredDocuments.open(config.state(), self.site(), InstantSource.system());
                 RelayRecords records = RelayRecords.open(
                         config.state(),
@@ -58,12 +56,12 @@ public final class AgentRelayMain {
                         config.pool(),
                         InstantSource.system(),
                         ProcessAbort.halting("agent-relay"));
-                RelayServer relay = RelayServer.serve(terms, deliveries, records, new RelayMetrics(), loops);
-                RelayCertificateRenewal certificate = new RelayCertificateRenewal(renewal, relay, operators.next());
-                AdminHttpServer socket = RelayAdminApi.listen(config.socket(), relay, operators);
-                AutoCloseable metrics = config.metrics() == null
-                        ? () -> {}
-                        : RelayAdminApi.listen(config.metrics(), relay, operators)) {
+                RelayDaemon relay = new RelayDaemon(settings, documents, records, new RelayMetrics(), loops);
+                RelayCertificateRenewal certificate =
+                        new RelayCertificateRenewal(renewal, relay.renewals(), operators.next());
+                AdminHttpServer socket = relay.adminApi().listen(config.socket(), operators);
+                AutoCloseable metrics =
+                        config.metrics() == null ? () -> {} : relay.adminApi().listen(config.metrics(), operators)) {
             SystemdNotifier.notifyReady("serving " + relay.address() + " as " + name);
             stop.await();
             SystemdNotifier.notifyStopping();
@@ -75,7 +73,7 @@ public final class AgentRelayMain {
         }
     }
 
-    private static void end(EventLoopGroup loops) {
+    private static void close(EventLoopGroup loops) {
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 }

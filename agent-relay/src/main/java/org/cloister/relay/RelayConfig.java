@@ -5,7 +5,8 @@ import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.cloister.daemon.TomlReader;
-import org.cloister.relay.links.RelayServer;
+import org.cloister.relay.fairness.RelayLimits;
+import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.slurm.GlobalSlurmCommands;
 import org.cloister.relay.slurm.GlobalSlurmSettings;
 import org.cloister.relay.state.NetworkPool;
@@ -68,7 +69,7 @@ record RelayConfig(
         return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits, slurm, times, pool);
     }
 
-    Optional<RelayServer.SlurmAccess> globalSlurm() {
-        return slurm.map(each -> new RelayServer.SlurmAccess(new GlobalSlurmCommands(each), each.user()));
+    Optional<GlobalSlurm> globalSlurm() {
+        return slurm.map(GlobalSlurmCommands::new);
     }
 }

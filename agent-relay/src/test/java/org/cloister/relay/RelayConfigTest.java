@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.daemon.InvalidConfigException;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.slurm.GlobalPartitions;
 import org.cloister.relay.slurm.GlobalSlurmSettings;
 import org.cloister.relay.state.NetworkPool;

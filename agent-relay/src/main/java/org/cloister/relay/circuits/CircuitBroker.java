@@ -1,53 +1,52 @@
 package org.cloister.relay.circuits;
 
-import io.netty.channel.Channel;
 import java.security.SecureRandom;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.DialBackToken;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.relay.RelayLimits;
 import org.cloister.relay.fairness.ProjectConnectionLimits;
-import org.cloister.relay.links.LinkRegistry;
-import org.cloister.relay.links.LinkRequestReader;
-import org.cloister.relay.links.RelayLink;
-import org.cloister.relay.links.RelayMetrics;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.transport.circuit.CircuitSplice;
 import org.cloister.transport.link.StreamRequest;
-import org.cloister.transport.link.StreamResponse;
 
 /** Opens, splices and closes circuits: docs/protocol.md, section 9. Thread-safe. */
 @SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
 public final class CircuitBroker {
-    private final LinkRegistry registry;
-    private final ProjectConnectionLimits shares;
-    private final RelayMetrics metrics;
+    private final Function<CertificateName, Optional<CircuitLink>> targets;
+    private final ProjectConnectionLimits projectLimits;
+    private final CircuitMetrics metrics;
     private final CircuitSplice.Limits limits;
     private final SecureRandom random = new SecureRandom();
-    private final Map<DialBackToken, PendingCircuit> waiting = new ConcurrentHashMap<>();
+    private final Map<DialBackToken, PendingCircuit> pending = new ConcurrentHashMap<>();
     private final Set<OpenCircuit> open = ConcurrentHashMap.newKeySet();
     private volatile boolean draining;
 
     /** Circuit whose target has been asked to dial back. */
     private record PendingCircuit(
-            Channel opener,
-            int version,
-            RelayLink from,
-            RelayLink to,
+            RequestedStream opener,
+            CircuitLink from,
+            CircuitLink to,
             ProjectConnectionLimits.Reservation reservation) {}
 
-    private record OpenCircuit(CircuitSplice splice, RelayLink from, RelayLink to) {}
+    private record OpenCircuit(CircuitSplice splice, CircuitLink from, CircuitLink to) {}
 
+    /** @param targets finds the link whose agent accepts circuits to a name */
     public CircuitBroker(
-            LinkRegistry registry, ProjectConnectionLimits shares, RelayLimits limits, RelayMetrics metrics) {
-        this.registry = registry;
-        this.shares = shares;
+            Function<CertificateName, Optional<CircuitLink>> targets,
+            ProjectConnectionLimits projectLimits,
+            RelayLimits limits,
+            CircuitMetrics metrics) {
+        this.targets = targets;
+        this.projectLimits = projectLimits;
         this.metrics = metrics;
         this.limits = new CircuitSplice.Limits(limits.idle(), ProtocolLimits.TOTAL);
     }
@@ -56,38 +55,38 @@ public final class CircuitBroker {
      * Handles a request for a circuit on {@code stream}; the response follows at once or when the target has dialled
      * back.
      */
-    public void requestCircuit(RelayLink link, Channel stream, int version, StreamRequest.Circuit request) {
-        Optional<CloseReason> no = forbidden(link, request);
-        if (no.isPresent()) {
-            refuse(stream, no.get());
+    public void requestCircuit(CircuitLink link, RequestedStream stream, StreamRequest.Circuit request) {
+        Optional<CloseReason> refusal = refusal(link, request);
+        if (refusal.isPresent()) {
+            refuse(stream, refusal.get());
             return;
         }
-        RelayLink target = registry.find(request.to());
-        if (target == null) {
+        Optional<CircuitLink> target = targets.apply(request.to());
+        if (target.isEmpty()) {
             refuse(stream, CloseReason.UNKNOWN);
             return;
         }
-        Optional<ProjectConnectionLimits.Reservation> place =
-                shares.acquireCircuit(request.to().project(), System.nanoTime());
-        if (place.isEmpty()) {
+        Optional<ProjectConnectionLimits.Reservation> reservation =
+                projectLimits.acquireCircuit(request.to().project(), System.nanoTime());
+        if (reservation.isEmpty()) {
             refuse(stream, CloseReason.LIMIT);
             return;
         }
         DialBackToken token = DialBackToken.random(random);
-        PendingCircuit circuit = new PendingCircuit(stream, version, link, target, place.get());
-        waiting.put(token, circuit);
-        stream.closeFuture().addListener(closed -> giveUp(token, CloseReason.LOST));
-        stream.eventLoop()
+        pending.put(token, new PendingCircuit(stream, link, target.get(), reservation.get()));
+        stream.channel().closeFuture().addListener(closed -> giveUp(token, CloseReason.LOST));
+        stream.channel()
+                .eventLoop()
                 .schedule(
                         () -> giveUp(token, CloseReason.NO_ANSWER),
                         ProtocolLimits.DIAL_BACK.toMillis(),
                         TimeUnit.MILLISECONDS);
-        if (!target.offer(new RelayMessage.Dial(token, request.from(), request.to(), request.policy()))) {
+        if (!target.get().offer(new RelayMessage.Dial(token, request.from(), request.to(), request.policy()))) {
             giveUp(token, CloseReason.LIMIT);
         }
     }
 
-    private Optional<CloseReason> forbidden(RelayLink link, StreamRequest.Circuit request) {
+    private Optional<CloseReason> refusal(CircuitLink link, StreamRequest.Circuit request) {
         if (draining) {
             return Optional.of(CloseReason.DRAINING);
         }
@@ -100,38 +99,39 @@ public final class CircuitBroker {
      * Accepts a dial-back, the second stream of a circuit. A token is valid once and only on the link to which it was
      * sent.
      */
-    public void completeCircuit(RelayLink link, Channel stream, int version, DialBackToken token) {
-        PendingCircuit circuit = waiting.get(token);
-        if (circuit == null || circuit.to != link || !waiting.remove(token, circuit)) {
+    public void completeCircuit(CircuitLink link, RequestedStream stream, DialBackToken token) {
+        PendingCircuit circuit = pending.get(token);
+        if (circuit == null || circuit.to != link || !pending.remove(token, circuit)) {
             refuse(stream, CloseReason.UNKNOWN);
             return;
         }
         OpenCircuit[] self = new OpenCircuit[1];
-        CircuitSplice splice = new CircuitSplice(circuit.opener, stream, limits, metrics.circuitBytes::inc, close -> {
-            circuit.reservation.close();
-            if (close.side() == CircuitClose.Side.RELAY) {
-                metrics.circuitsEnded.inc();
-            }
-            open.remove(self[0]);
-        });
+        CircuitSplice splice =
+                new CircuitSplice(circuit.opener.channel(), stream.channel(), limits, metrics.bytes::inc, close -> {
+                    circuit.reservation.close();
+                    if (close.side() == CircuitClose.Side.RELAY) {
+                        metrics.ended.inc();
+                    }
+                    open.remove(self[0]);
+                });
         self[0] = new OpenCircuit(splice, circuit.from, link);
         open.add(self[0]);
-        metrics.circuitsOpened.inc();
-        splice.start(opener -> accept(opener, circuit.version), target -> accept(target, version));
+        metrics.opened.inc();
+        splice.start(opener -> circuit.opener.accept(), target -> stream.accept());
     }
 
     /** Refuses the circuit because the target rejects it or cannot serve it. */
-    public void onDialRefused(RelayLink link, DialBackToken token) {
-        PendingCircuit circuit = waiting.get(token);
-        if (circuit != null && circuit.to == link && waiting.remove(token, circuit)) {
+    public void onDialRefused(CircuitLink link, DialBackToken token) {
+        PendingCircuit circuit = pending.get(token);
+        if (circuit != null && circuit.to == link && pending.remove(token, circuit)) {
             circuit.reservation.close();
             refuse(circuit.opener, new CircuitClose(CircuitClose.Side.TARGET, CloseReason.REFUSED));
         }
     }
 
     /** Gives up the pending circuits whose target's link has closed. */
-    public void onLinkClosed(RelayLink link) {
-        waiting.forEach((token, circuit) -> {
+    public void onLinkClosed(CircuitLink link) {
+        pending.forEach((token, circuit) -> {
             if (circuit.to == link) {
                 giveUp(token, CloseReason.LOST);
             }
@@ -139,7 +139,7 @@ public final class CircuitBroker {
     }
 
     /** Closes every circuit over this link. */
-    public void closeCircuits(RelayLink link, CloseReason why) {
+    public void closeCircuits(CircuitLink link, CloseReason why) {
         open.forEach(each -> {
             if (each.from == link || each.to == link) {
                 each.splice.close(CircuitClose.byRelay(why));
@@ -160,7 +160,7 @@ public final class CircuitBroker {
     }
 
     private void giveUp(DialBackToken token, CloseReason why) {
-        PendingCircuit circuit = waiting.remove(token);
+        PendingCircuit circuit = pending.remove(token);
         if (circuit != null) {
             circuit.reservation.close();
             // HTTP has no status for "lost"; the opener receives "no answer".
@@ -168,20 +168,12 @@ public final class CircuitBroker {
         }
     }
 
-    private void refuse(Channel stream, CloseReason why) {
+    private void refuse(RequestedStream stream, CloseReason why) {
         refuse(stream, CircuitClose.byRelay(why));
     }
 
-    private void refuse(Channel stream, CircuitClose close) {
-        metrics.circuitsRefused.inc();
-        StreamResponse.refuse(stream, close);
-    }
-
-    /**
-     * Sends the positive response. Must be called on the stream's event loop, after the stream's reader is installed.
-     */
-    public static void accept(Channel stream, int version) {
-        stream.pipeline().remove(LinkRequestReader.class);
-        StreamResponse.accept(stream, version);
+    private void refuse(RequestedStream stream, CircuitClose close) {
+        metrics.refused.inc();
+        stream.refuse(close);
     }
 }

@@ -7,7 +7,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.cloister.protocol.identity.ProjectApproval;
-import org.cloister.relay.RelayLimits;
 
 /**
  * Limits each project's links and circuits to the site's approval, so that no project uses up the relay. Thread-safe.

@@ -22,7 +22,10 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.relay.circuits.CircuitBroker;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.fairness.TokenBucket;
+import org.cloister.relay.tickets.TicketStreamAcceptor;
 import org.cloister.transport.link.LinkCodec;
 import org.cloister.transport.link.LinkHandshakePeer;
 import org.cloister.transport.tls.TlsCredential;
@@ -35,64 +38,86 @@ import org.slf4j.LoggerFactory;
  * pending until its first request.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // closed connections have their own events
-final class LinkAcceptor {
+public final class LinkAcceptor {
     private static final Logger LOG = LoggerFactory.getLogger(LinkAcceptor.class);
 
-    private static final int LINES_PER_S = 5;
+    private static final int LOG_LINES_PER_S = 5;
 
-    private final RelayServer relay;
-    private final Supplier<TlsCredential> own;
-    private final CertifiedPeerVerifier trust;
+    private final LinkAdmission admission;
+    private final LinkRequestReader.Acceptors acceptors;
+    private final Supplier<TlsCredential> credential;
+    private final CertifiedPeerVerifier verifier;
+    private final RelayLimits limits;
+    private final RelayMetrics metrics;
     private final AtomicInteger connections = new AtomicInteger();
-    private final PendingConnections arrivals;
+    private final PendingConnections pending;
     /** Limits log lines about unauthenticated peers, who may connect at any rate; the metrics count all of them. */
-    private final TokenBucket lines = new TokenBucket(LINES_PER_S, 2L * LINES_PER_S, System.nanoTime());
+    private final TokenBucket logRate = new TokenBucket(LOG_LINES_PER_S, 2L * LOG_LINES_PER_S, System.nanoTime());
 
-    LinkAcceptor(RelayServer relay, Supplier<TlsCredential> own, CertifiedPeerVerifier trust) {
-        this.relay = relay;
-        this.own = own;
-        this.trust = trust;
-        this.arrivals = new PendingConnections(relay.limits().handshakes());
+    /** @param credential the relay's certificates, which are renewed, and their key */
+    public LinkAcceptor(
+            LinkAdmission admission,
+            CircuitBroker circuits,
+            TicketStreamAcceptor tickets,
+            AttachMessageHandler attach,
+            Supplier<TlsCredential> credential,
+            CertifiedPeerVerifier verifier,
+            RelayLimits limits,
+            RelayMetrics metrics) {
+        this.admission = admission;
+        this.acceptors = new LinkRequestReader.Acceptors(circuits, tickets, attach);
+        this.credential = credential;
+        this.verifier = verifier;
+        this.limits = limits;
+        this.metrics = metrics;
+        this.pending = new PendingConnections(limits.handshakes());
     }
 
     void accept(Channel channel) {
-        boolean room = connections.incrementAndGet() <= relay.limits().links();
+        boolean belowLimit = connections.incrementAndGet() <= limits.links();
         channel.closeFuture().addListener(closed -> connections.decrementAndGet());
-        Optional<PendingConnections.Entry> taken = room && channel.remoteAddress() instanceof InetSocketAddress from
-                ? arrivals.admit(from.getAddress(), System.nanoTime(), () -> displace(channel))
-                : Optional.empty();
-        if (taken.isEmpty()) {
-            relay.metrics().linksRefused.inc();
+        Optional<PendingConnections.Entry> admitted =
+                belowLimit && channel.remoteAddress() instanceof InetSocketAddress from
+                        ? pending.admit(from.getAddress(), System.nanoTime(), () -> displace(channel))
+                        : Optional.empty();
+        if (admitted.isEmpty()) {
+            metrics.linksRefused.inc();
             channel.close();
             return;
         }
-        PendingConnections.Entry entry = taken.get();
+        PendingConnections.Entry entry = admitted.get();
         channel.closeFuture().addListener(closed -> entry.release());
-        relay.metrics().linksAccepted.inc();
-        LinkHandshakePeer caller = new LinkHandshakePeer(trust);
-        SslHandler tls = new SslHandler(TlsProfile.LINK.server(own.get(), caller));
+        metrics.linksAccepted.inc();
+        LinkHandshakePeer peer = new LinkHandshakePeer(verifier);
+        SslHandler tls = new SslHandler(TlsProfile.LINK.server(credential.get(), peer));
         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
-        channel.pipeline().addLast(tls, new HandshakeHandler(entry, caller));
+        channel.pipeline().addLast(tls, new HandshakeHandler(entry, peer));
     }
 
     private void displace(Channel channel) {
-        relay.metrics().linksDisplaced.inc();
+        metrics.linksDisplaced.inc();
         channel.close();
     }
 
     private boolean mayLog() {
-        synchronized (lines) {
-            return lines.tryAcquire(1, System.nanoTime());
+        synchronized (logRate) {
+            return logRate.tryAcquire(1, System.nanoTime());
         }
+    }
+
+    /** Describes an exception for a log line; the text never contains what a peer sent. */
+    static String reason(Throwable cause) {
+        Throwable inner = cause.getCause() == null ? cause : cause.getCause();
+        return inner.getClass().getSimpleName() + ": " + inner.getMessage();
     }
 
     private final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         private final PendingConnections.Entry entry;
-        private final LinkHandshakePeer caller;
+        private final LinkHandshakePeer peer;
 
-        HandshakeHandler(PendingConnections.Entry entry, LinkHandshakePeer caller) {
+        HandshakeHandler(PendingConnections.Entry entry, LinkHandshakePeer peer) {
             this.entry = entry;
-            this.caller = caller;
+            this.peer = peer;
         }
 
         @Override
@@ -101,29 +126,31 @@ final class LinkAcceptor {
                 ctx.fireUserEventTriggered(event);
                 return;
             }
-            Optional<CertifiedIdentity> peer = caller.found();
+            Optional<CertifiedIdentity> identity = peer.found();
             SslHandler tls = ctx.pipeline().get(SslHandler.class);
             if (!handshake.isSuccess()
-                    || peer.isEmpty()
+                    || identity.isEmpty()
                     || !"h2".equals(tls.engine().getApplicationProtocol())) {
-                relay.metrics().handshakesFailed.inc();
+                metrics.handshakesFailed.inc();
                 if (mayLog()) {
                     LOG.info(
                             "handshake failed from={} reason=\"{}\"",
                             ctx.channel().remoteAddress(),
-                            handshake.isSuccess() ? "no h2" : RelayServer.reason(handshake.cause()));
+                            handshake.isSuccess()
+                                    ? "the peer did not choose HTTP/2 (ALPN h2)"
+                                    : reason(handshake.cause()));
                 }
                 ctx.close();
                 return;
             }
             try {
-                welcome(ctx, new RelayLink(ctx.channel(), peer.get(), shown(tls), Instant.now()));
+                admit(ctx, new RelayLink(ctx.channel(), identity.get(), chain(tls), Instant.now()));
             } catch (SSLPeerUnverifiedException | CertificateEncodingException e) {
-                throw new IllegalStateException("a peer was found in a chain that is not there", e);
+                throw new IllegalStateException("an authenticated peer has no certificate chain", e);
             }
         }
 
-        private static List<ByteString> shown(SslHandler tls)
+        private static List<ByteString> chain(SslHandler tls)
                 throws SSLPeerUnverifiedException, CertificateEncodingException {
             List<ByteString> chain = new ArrayList<>();
             for (Certificate each : tls.engine().getSession().getPeerCertificates()) {
@@ -132,11 +159,13 @@ final class LinkAcceptor {
             return chain;
         }
 
-        private void welcome(ChannelHandlerContext ctx, RelayLink link) {
+        private void admit(ChannelHandlerContext ctx, RelayLink link) {
             Channel channel = ctx.channel();
-            if (!relay.admit(link)) {
-                relay.metrics().linksRefused.inc();
-                LOG.warn("link refused peer={} reason=\"the project has all links that the site approved\"", link.peer);
+            if (!admission.admit(link)) {
+                metrics.linksRefused.inc();
+                LOG.warn(
+                        "link refused peer={} reason=\"the project has as many links as the site approved\"",
+                        link.peer);
                 channel.close();
                 return;
             }
@@ -144,7 +173,7 @@ final class LinkAcceptor {
                 @Override
                 protected void initChannel(Channel stream) {
                     entry.release();
-                    stream.pipeline().addLast(new LinkRequestReader(link, relay));
+                    stream.pipeline().addLast(new LinkRequestReader(link, acceptors, metrics));
                 }
             });
             ctx.pipeline().addLast(new ConnectionFrames(link));
@@ -181,8 +210,8 @@ final class LinkAcceptor {
 
         @Override
         public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            relay.metrics().protocolErrors.inc();
-            LOG.warn("link ended peer={} reason=\"{}\"", link.peer, RelayServer.reason(cause));
+            metrics.protocolErrors.inc();
+            LOG.warn("closing link peer={} reason=\"{}\"", link.peer, reason(cause));
             ctx.close();
         }
     }

@@ -1,17 +1,20 @@
 package org.cloister.relay.links;
 
 import java.util.Collection;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.link.ProtocolLimits;
+import org.cloister.relay.tickets.AttachedAgents;
 import org.jspecify.annotations.Nullable;
 
 /** Registers the open links and the link that serves each name. Thread-safe. */
-public final class LinkRegistry {
+public final class LinkRegistry implements AttachedAgents {
     private final Set<RelayLink> links = ConcurrentHashMap.newKeySet();
     private final Map<CertificateName, RelayLink> serving = new ConcurrentHashMap<>();
 
@@ -31,8 +34,8 @@ public final class LinkRegistry {
      * @param displaced the link that served the name until now, if it is another one
      */
     record NameClaim(Optional<CloseReason> refused, Optional<RelayLink> displaced) {
-        private static NameClaim refused(CloseReason why) {
-            return new NameClaim(Optional.of(why), Optional.empty());
+        private static NameClaim refused(CloseReason reason) {
+            return new NameClaim(Optional.of(reason), Optional.empty());
         }
     }
 
@@ -75,6 +78,23 @@ public final class LinkRegistry {
     @Nullable
     public RelayLink find(CertificateName name) {
         return serving.get(name);
+    }
+
+    @Override
+    public boolean isServed(CertificateName name) {
+        return serving.containsKey(name);
+    }
+
+    /** Finds the attached host of a node. A host's id is its node's name in lower case, up to the first dot. */
+    @Override
+    public Optional<CertifiedIdentity> host(String node) {
+        int dot = node.indexOf('.');
+        String id = (dot < 0 ? node : node.substring(0, dot)).toLowerCase(Locale.ROOT);
+        return links.stream()
+                .filter(link ->
+                        link.isHost() && link.isAttached() && link.peer.id().equals(id))
+                .map(link -> link.identity)
+                .findFirst();
     }
 
     public Collection<RelayLink> links() {

@@ -14,6 +14,7 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.relay.circuits.CircuitBroker;
+import org.cloister.relay.circuits.RequestedStream;
 import org.cloister.relay.tickets.TicketStreamAcceptor;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
@@ -22,14 +23,19 @@ import org.cloister.transport.link.StreamResponse;
  * Reads the request of each new stream and passes the stream on. Bytes that arrive before the response end the stream.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a failure shows as the stream's end
-public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
-    private final RelayLink link;
-    private final RelayServer relay;
-    private boolean asked;
+final class LinkRequestReader extends ChannelInboundHandlerAdapter {
+    /** Accepts the streams of links, by the kind of their requests. */
+    record Acceptors(CircuitBroker circuits, TicketStreamAcceptor tickets, AttachMessageHandler attach) {}
 
-    LinkRequestReader(RelayLink link, RelayServer relay) {
+    private final RelayLink link;
+    private final Acceptors acceptors;
+    private final RelayMetrics metrics;
+    private boolean requested;
+
+    LinkRequestReader(RelayLink link, Acceptors acceptors, RelayMetrics metrics) {
         this.link = link;
-        this.relay = relay;
+        this.acceptors = acceptors;
+        this.metrics = metrics;
     }
 
     @Override
@@ -44,63 +50,69 @@ public final class LinkRequestReader extends ChannelInboundHandlerAdapter {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-        if (message instanceof Http2HeadersFrame headers && !asked && !headers.isEndStream()) {
-            asked = true;
-            answer(ctx.channel(), headers);
+        if (message instanceof Http2HeadersFrame headers && !requested && !headers.isEndStream()) {
+            requested = true;
+            onRequest(ctx.channel(), headers);
         } else {
             ReferenceCountUtil.release(message);
-            relay.metrics().protocolErrors.inc();
+            metrics.protocolErrors.inc();
             ctx.close();
         }
     }
 
-    private void answer(Channel stream, Http2HeadersFrame headers) {
+    private void onRequest(Channel channel, Http2HeadersFrame headers) {
         link.onRequest();
         StreamRequest request;
         try {
             request = StreamRequest.parse(headers.headers());
         } catch (MalformedException e) {
-            relay.metrics().protocolErrors.inc();
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.BAD_REQUEST));
+            metrics.protocolErrors.inc();
+            StreamResponse.refuse(channel, CircuitClose.byRelay(CloseReason.BAD_REQUEST));
             return;
         }
         link.onFirstRequest();
         OptionalInt version = StreamResponse.version(request);
         if (version.isEmpty()) {
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.VERSION));
-        } else if (request instanceof StreamRequest.Circuit circuit) {
-            relay.circuitBroker().requestCircuit(link, stream, version.getAsInt(), circuit);
+            StreamResponse.refuse(channel, CircuitClose.byRelay(CloseReason.VERSION));
+        } else {
+            passOn(request, new RequestedStream(channel, version.getAsInt(), this));
+        }
+    }
+
+    private void passOn(StreamRequest request, RequestedStream stream) {
+        if (request instanceof StreamRequest.Circuit circuit) {
+            acceptors.circuits.requestCircuit(link, stream, circuit);
         } else if (request instanceof StreamRequest.DialBack dialBack) {
-            relay.circuitBroker().completeCircuit(link, stream, version.getAsInt(), dialBack.token());
+            acceptors.circuits.completeCircuit(link, stream, dialBack.token());
         } else if (request instanceof StreamRequest.Tickets tickets) {
-            tickets(stream, version.getAsInt(), tickets);
+            acceptTickets(stream, tickets);
         } else if (request instanceof StreamRequest.Evidence || request instanceof StreamRequest.Assignment) {
             // A VM sends this request to its host, which answers it.
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
+            stream.refuse(CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
         } else if (link.claimAttach()) {
-            RelayAttachStream.install(stream, version.getAsInt(), link, relay);
+            RelayAttachStream.install(stream, link, acceptors.attach, metrics);
         } else {
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.LIMIT));
+            stream.refuse(CircuitClose.byRelay(CloseReason.LIMIT));
         }
     }
 
     /** Accepts a ticket stream: a host's own, a device's own, or one that a host forwards for a controlling VM. */
-    private void tickets(Channel stream, int version, StreamRequest.Tickets request) {
+    private void acceptTickets(RequestedStream stream, StreamRequest.Tickets request) {
         boolean own = request.from().isEmpty() && (link.isHost() || link.isDevice());
-        boolean brought = link.isHost()
+        boolean forwarded = link.isHost()
                 && request.from()
                         .filter(name -> name.role().equals(CertificateRole.CONTROLLER.toString()))
                         .isPresent();
-        if (!own && !brought) {
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
+        if (!own && !forwarded) {
+            stream.refuse(CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
             return;
         }
-        if (!relay.ticketStreams().accept(stream, link.identity, link.chain, request.from())) {
-            StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.LIMIT));
+        if (!acceptors.tickets.accept(stream.channel(), link.identity, link.chain, request.from())) {
+            stream.refuse(CircuitClose.byRelay(CloseReason.LIMIT));
             return;
         }
-        CircuitBroker.accept(stream, version);
-        stream.pipeline().fireUserEventTriggered(TicketStreamAcceptor.ResponseSent.NOW);
+        stream.accept();
+        stream.channel().pipeline().fireUserEventTriggered(TicketStreamAcceptor.ResponseSent.NOW);
     }
 
     @Override

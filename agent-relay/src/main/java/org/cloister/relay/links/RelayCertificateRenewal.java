@@ -17,46 +17,45 @@ import org.slf4j.LoggerFactory;
  */
 public final class RelayCertificateRenewal implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RelayCertificateRenewal.class);
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration PERIOD = Duration.ofSeconds(1);
 
     private final RenewalClient renewal;
-    private final RelayServer relay;
+    private final RenewalForwarder forwarder;
     private final EventLoop loop;
-    private final ScheduledFuture<?> looks;
+    private final ScheduledFuture<?> checks;
 
-    public RelayCertificateRenewal(RenewalClient renewal, RelayServer relay, EventLoop loop) {
+    public RelayCertificateRenewal(RenewalClient renewal, RenewalForwarder forwarder, EventLoop loop) {
         this.renewal = renewal;
-        this.relay = relay;
+        this.forwarder = forwarder;
         this.loop = loop;
-        this.looks = loop.scheduleWithFixedDelay(this::look, 0, LOOK.toMillis(), TimeUnit.MILLISECONDS);
+        this.checks = loop.scheduleWithFixedDelay(this::requestIfDue, 0, PERIOD.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /**
      * Requests a renewal when it is due. Without an attached registration authority it does nothing; waiting loses
      * nothing.
      */
-    private void look() {
-        if (relay.renewals().hasAuthority()) {
+    private void requestIfDue() {
+        if (forwarder.hasAuthority()) {
             renewal.nextRequest(Instant.now())
-                    .ifPresent(
-                            request -> relay.renewals().requestRenewal(renewal.name(), request, loop, this::answered));
+                    .ifPresent(request -> forwarder.requestRenewal(renewal.name(), request, loop, this::onResult));
         }
     }
 
-    private void answered(RenewalResult outcome) {
+    private void onResult(RenewalResult result) {
         try {
-            LOG.info("certificate renewed until={}", renewal.acceptResult(outcome, Instant.now()));
+            LOG.info("certificate renewed valid-until={}", renewal.acceptResult(result, Instant.now()));
         } catch (IOException e) {
-            LOG.warn("certificate not renewed until={} reason=\"{}\"", until(), e.getMessage());
+            LOG.warn("certificate not renewed valid-until={} reason=\"{}\"", validUntil(), e.getMessage());
         }
     }
 
-    private Instant until() {
+    private Instant validUntil() {
         return renewal.get().chain().get(0).getNotAfter().toInstant();
     }
 
     @Override
     public void close() {
-        looks.cancel(false);
+        checks.cancel(false);
     }
 }

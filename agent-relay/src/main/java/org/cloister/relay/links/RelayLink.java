@@ -20,14 +20,15 @@ import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.relay.circuits.CircuitLink;
 import org.cloister.relay.fairness.TokenBucket;
 import org.cloister.transport.link.MessageFraming;
 import org.jspecify.annotations.Nullable;
 
 /** Connection of one agent. Its fields may be read, and its attach stream written, from any thread. */
 @SuppressWarnings("FutureReturnValueIgnored") // a failed write shows as the stream's end
-public final class RelayLink {
-    private static final Set<String> PEOPLE = Set.of("owner", "opener", "member", "exporter");
+public final class RelayLink implements CircuitLink {
+    private static final Set<String> PERSON_ROLES = Set.of("owner", "opener", "member", "exporter");
 
     private static final long BURST = 10L * ProtocolLimits.REQUESTS;
     private static final long DEVICE_BURST = 20L * ProtocolLimits.DEVICE_REQUESTS;
@@ -55,7 +56,7 @@ public final class RelayLink {
     private volatile @Nullable Channel attachStream;
     private volatile String software = "";
     /** Newest list of each issuer that was sent and is not acknowledged yet. */
-    private final Map<VerificationKey, Digest> unkept = new ConcurrentHashMap<>();
+    private final Map<VerificationKey, Digest> unacknowledged = new ConcurrentHashMap<>();
 
     RelayLink(Channel connection, CertifiedIdentity identity, List<ByteString> chain, Instant since) {
         this.connection = connection;
@@ -72,11 +73,12 @@ public final class RelayLink {
      * Returns whether circuits from this name may come on this link: the agent's own name, its person's, or that of a
      * VM of its host.
      */
+    @Override
     public boolean ownsName(CertificateName name) {
         return name.equals(peer)
                 || (isHost() && served.contains(name))
                 || (peer.role().equals("device")
-                        && PEOPLE.contains(name.role())
+                        && PERSON_ROLES.contains(name.role())
                         && name.id().equals(peer.id())
                         && name.project().equals(peer.project()));
     }
@@ -144,11 +146,11 @@ public final class RelayLink {
 
     /** Returns the number of lists that were sent to the agent and that it has not acknowledged. */
     public int revocationsPending() {
-        return unkept.size();
+        return unacknowledged.size();
     }
 
     void onRevocationsStored(Digest list) {
-        unkept.values().remove(list);
+        unacknowledged.values().remove(list);
     }
 
     /** Returns whether the link concerns this project, or the scope is the site's. */
@@ -165,7 +167,7 @@ public final class RelayLink {
      * @return as {@link #send}
      */
     boolean sendRevocationList(RevocationList list, ByteBuf framed) {
-        unkept.put(list.anchor(), Digest.sha256(list.bytes()));
+        unacknowledged.put(list.anchor(), Digest.sha256(list.bytes()));
         return write(framed, 0);
     }
 
@@ -185,6 +187,7 @@ public final class RelayLink {
      *
      * @return false if the message was not sent; the link stays open
      */
+    @Override
     public boolean offer(RelayMessage message) {
         return unwritten.get() < ProtocolLimits.ATTACH_QUEUE / 2 && send(message);
     }

@@ -8,7 +8,7 @@ import com.codahale.metrics.jvm.ThreadStatesGaugeSet;
 
 /** Metrics of the relay. No name, address or project becomes part of a metric. */
 public final class RelayMetrics {
-    static final String PREFIX = "cloister.relay.";
+    public static final String PREFIX = "cloister.relay.";
 
     private final MetricRegistry registry = new MetricRegistry();
 
@@ -23,15 +23,7 @@ public final class RelayMetrics {
     /** Links that violated a rule of HTTP/2 or of the protocol. */
     final Counter protocolErrors = counter("protocol.errors");
     /** Names refused to a host because another host serves them or because it serves too many. */
-    public final Counter claimsRefused = counter("claims.refused");
-    /** Circuits spliced. */
-    public final Counter circuitsOpened = counter("circuits.opened");
-    /** Circuits refused before they were spliced. */
-    public final Counter circuitsRefused = counter("circuits.refused");
-    /** Circuits that the relay closed: idle, too old, revoked, draining. */
-    public final Counter circuitsEnded = counter("circuits.ended");
-    /** Bytes passed through circuits, both directions together. */
-    public final Counter circuitBytes = counter("circuit.bytes");
+    final Counter claimsRefused = counter("claims.refused");
     /** Links of attached agents closed because the agent did not read. */
     final Counter agentsLetGo = counter("agents.let.go");
     /** Documents, approvals and revocation lists accepted. */
@@ -51,7 +43,7 @@ public final class RelayMetrics {
      *
      * @param name follows the common prefix
      */
-    <T extends Number> void gauge(String name, Gauge<T> gauge) {
+    public <T extends Number> void gauge(String name, Gauge<T> gauge) {
         registry.register(PREFIX + name, gauge);
     }
 

@@ -23,16 +23,16 @@ import org.slf4j.LoggerFactory;
 public final class RenewalForwarder {
     private static final Logger LOG = LoggerFactory.getLogger(RenewalForwarder.class);
 
-    private final RelayServer relay;
+    private final LinkMessenger messenger;
     private final AtomicLong ids = new AtomicLong();
-    private volatile Optional<RelayLink> desk = Optional.empty();
-    private final Map<Long, PendingRenewal> asked = new ConcurrentHashMap<>();
+    private volatile Optional<RelayLink> authority = Optional.empty();
+    private final Map<Long, PendingRenewal> pending = new ConcurrentHashMap<>();
 
     /** Renewal request that waits for its one answer, from the registration authority or the time-out. */
     private record PendingRenewal(RelayLink authority, Consumer<RenewalResult> answer) {}
 
-    RenewalForwarder(RelayServer relay) {
-        this.relay = relay;
+    public RenewalForwarder(LinkMessenger messenger) {
+        this.messenger = messenger;
     }
 
     /**
@@ -41,24 +41,24 @@ public final class RenewalForwarder {
      */
     void onAuthorityAttached(RelayLink link) {
         if (link.isAuthority()) {
-            desk = Optional.of(link);
+            authority = Optional.of(link);
         }
     }
 
     public boolean hasAuthority() {
-        return desk.filter(link -> link.connection().isActive()).isPresent();
+        return authority.filter(link -> link.connection().isActive()).isPresent();
     }
 
     /** Handles a renewal request of a host; other agents are refused. */
     void requestRenewal(RelayLink link, ByteString request) {
         if (!link.isHost()) {
-            tell(link, RenewalResult.refused(RenewalResult.NOT_ALLOWED));
+            sendResult(link, RenewalResult.refused(RenewalResult.NOT_ALLOWED));
         } else if (!link.renewal.tryStart(System.nanoTime())) {
-            tell(link, RenewalResult.refused(RenewalResult.LIMIT));
+            sendResult(link, RenewalResult.refused(RenewalResult.LIMIT));
         } else {
-            requestRenewal(link.peer, request, link.connection().eventLoop(), outcome -> {
+            requestRenewal(link.peer, request, link.connection().eventLoop(), result -> {
                 link.renewal.finish();
-                tell(link, outcome);
+                sendResult(link, result);
             });
         }
     }
@@ -70,47 +70,47 @@ public final class RenewalForwarder {
      */
     public void requestRenewal(
             CertificateName from, ByteString request, EventExecutor timer, Consumer<RenewalResult> answer) {
-        Optional<RelayLink> link = desk.filter(each -> each.connection().isActive());
+        Optional<RelayLink> link = authority.filter(each -> each.connection().isActive());
         if (link.isEmpty()) {
             answer.accept(RenewalResult.refused(RenewalResult.NO_AUTHORITY));
             return;
         }
-        if (asked.size() >= ProtocolLimits.RENEWALS) {
+        if (pending.size() >= ProtocolLimits.RENEWALS) {
             answer.accept(RenewalResult.refused(RenewalResult.LIMIT));
             return;
         }
         long id = ids.incrementAndGet();
-        ScheduledFuture<?> patience = timer.schedule(
-                () -> end(id, RenewalResult.refused(RenewalResult.NO_ANSWER)),
+        ScheduledFuture<?> timeout = timer.schedule(
+                () -> complete(id, RenewalResult.refused(RenewalResult.NO_ANSWER)),
                 ProtocolLimits.RENEWAL_TIME.toMillis(),
                 TimeUnit.MILLISECONDS);
-        asked.put(id, new PendingRenewal(link.get(), outcome -> {
-            patience.cancel(false);
-            LOG.info("renewal peer={} outcome={}", from, outcome.isGranted() ? "granted" : outcome.refused());
-            answer.accept(outcome);
+        pending.put(id, new PendingRenewal(link.get(), result -> {
+            timeout.cancel(false);
+            LOG.info("certificate renewal peer={} result={}", from, result.isGranted() ? "granted" : result.refused());
+            answer.accept(result);
         }));
-        relay.send(link.get(), new RelayMessage.RenewalRequested(id, from, request));
+        messenger.send(link.get(), new RelayMessage.RenewalRequested(id, from, request));
     }
 
     /**
      * Completes a request. An answer that is late, or that comes from another link than the one that was asked, is
      * dropped.
      */
-    void onResult(RelayLink link, long id, RenewalResult outcome) {
-        PendingRenewal waiting = asked.get(id);
-        if (waiting != null && waiting.authority == link) {
-            end(id, outcome);
+    void onResult(RelayLink link, long id, RenewalResult result) {
+        PendingRenewal renewal = pending.get(id);
+        if (renewal != null && renewal.authority == link) {
+            complete(id, result);
         }
     }
 
-    private void end(long id, RenewalResult outcome) {
-        PendingRenewal waiting = asked.remove(id);
-        if (waiting != null) {
-            waiting.answer.accept(outcome);
+    private void complete(long id, RenewalResult result) {
+        PendingRenewal renewal = pending.remove(id);
+        if (renewal != null) {
+            renewal.answer.accept(result);
         }
     }
 
-    private void tell(RelayLink link, RenewalResult outcome) {
-        relay.send(link, new RelayMessage.Renewed(outcome));
+    private void sendResult(RelayLink link, RenewalResult result) {
+        messenger.send(link, new RelayMessage.Renewed(result));
     }
 }

@@ -11,6 +11,9 @@ import org.cloister.slurm.SlurmUnavailableException;
  * <p>No method waits longer than its implementation's limit. Only resources and ticket ids are sent.
  */
 public interface GlobalSlurm {
+    /** Returns the service account, the user as whom the relay submits jobs. */
+    String user();
+
     /** Returns the partitions that the relay uses. */
     GlobalPartitions partitions();
 

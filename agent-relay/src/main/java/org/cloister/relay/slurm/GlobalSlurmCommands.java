@@ -64,6 +64,11 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
     }
 
     @Override
+    public String user() {
+        return settings.user();
+    }
+
+    @Override
     public GlobalPartitions partitions() {
         return settings.partitions();
     }

@@ -132,6 +132,7 @@ final class JobTableParser {
     }
 
     private static SlurmUnavailableException strange(String program, String line) {
-        return new SlurmUnavailableException(program + ": a line that is not as asked for: " + line);
+        return new SlurmUnavailableException(
+                program + ": a line that is not as asked for: " + line);
     }
 }

@@ -191,7 +191,9 @@ public final class DeliveredDocuments implements AutoCloseable {
         if (!projects.containsKey(begun.id())) {
             keep(begun, envelope);
         }
-        return new Stored("genesis of " + begun.id(), event("genesis.taken").with(AuditField.PROJECT, begun.id()));
+        return new Stored(
+                "genesis of " + begun.id(),
+                event("genesis.taken").with(AuditField.PROJECT, begun.id()));
     }
 
     private Stored takeSuccessor(byte[] envelope) throws IOException {
@@ -226,8 +228,7 @@ public final class DeliveredDocuments implements AutoCloseable {
         }
         StoredApproval before = approvals.get(approval.project());
         if (before != null && before.approval.number() >= approval.number() && !before.approval.equals(approval)) {
-            throw new MalformedException(
-                    subject + ": want a number above " + before.approval.number() + "; deliver the newest one");
+            throw new MalformedException(subject + ": want a number above " + before.approval.number() + "; deliver the newest one");
         }
         AtomicFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
         approvals.put(approval.project(), new StoredApproval(approval, ByteString.copyFrom(envelope)));
@@ -351,7 +352,8 @@ public final class DeliveredDocuments implements AutoCloseable {
 
     private static IOException damaged(Path what, IOException why) {
         return new IOException(
-                what + ": " + why.getMessage() + "; it was whole when it was written: remove it and deliver it again",
+                what + ": " + why.getMessage()
+                        + "; it was whole when it was written: remove it and deliver it again",
                 why);
     }
 

@@ -21,7 +21,9 @@ public final class RelayDatabaseException extends IOException {
         /** A newer release has written the database. */
         NEWER("written by a newer release", "install that release again, or put back a backup made before it"),
         /** Numbers that are held do not fit the configured pool. */
-        POOL("other networks", "set the former ones again, drain the relay, and change them when nothing is held"),
+        POOL(
+                "other networks",
+                "set the former ones again, drain the relay, and change them when nothing is held"),
         UNREADABLE("input or output failed", "look for the device's errors in the kernel's log");
 
         private final String what;

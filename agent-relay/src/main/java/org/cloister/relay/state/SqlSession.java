@@ -58,7 +58,8 @@ final class SqlSession implements AutoCloseable {
             throw new IllegalStateException("a transaction has begun and is not over");
         }
         if (doubtful) {
-            throw new RelayDatabaseException(file, Kind.UNREADABLE, "whether the last commit holds is unknown", null);
+            throw new RelayDatabaseException(
+                    file, Kind.UNREADABLE, "whether the last commit holds is unknown", null);
         }
         execute(dialect.begin());
         began = true;

@@ -119,7 +119,7 @@ final class AllocationSigner {
     private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int askedMib) {
         List<AllocatedSlot> slots = new ArrayList<>();
         for (NodeAllocation share : ticket.shares) {
-            Optional<CertifiedIdentity> host = office.relay.host(share.node());
+            Optional<CertifiedIdentity> host = office.agents.host(share.node());
             if (host.isEmpty()) {
                 return Optional.empty();
             }

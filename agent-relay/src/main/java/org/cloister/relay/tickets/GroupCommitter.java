@@ -226,7 +226,9 @@ final class GroupCommitter implements AutoCloseable {
             try {
                 log.append(events);
             } catch (IOException e) {
-                LOG.error("audit log not written: {}; no new tickets are taken until it can be", e.getMessage());
+                LOG.error(
+                        "audit log not written: {}; no new tickets are taken until it can be",
+                        e.getMessage());
                 return;
             }
             events.clear();

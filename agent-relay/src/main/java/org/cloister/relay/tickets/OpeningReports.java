@@ -64,7 +64,7 @@ final class OpeningReports {
                 claim.map(SlotRecords.Claim::since),
                 Optional.<Instant>ofNullable(row.ended()),
                 claim.map(SlotRecords.Claim::host).orElse(""),
-                runs && office.relay.isServed(controller),
+                runs && office.agents.isServed(controller),
                 runs && office.listeners.has(controller));
     }
 }

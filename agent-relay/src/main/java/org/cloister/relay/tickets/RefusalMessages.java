@@ -46,8 +46,7 @@ final class RefusalMessages {
     }
 
     static RelayTicketMessage.Refused ended(String ticket, TicketEnd end) {
-        return of(
-                ticket, TicketClause.USED, "ticket " + ticket + ": want one that goes on, have one that ended: " + end);
+        return of(ticket, TicketClause.USED, "ticket " + ticket + ": want one that goes on, have one that ended: " + end);
     }
 
     static RelayTicketMessage.Refused unknown(String ticket, String of) {

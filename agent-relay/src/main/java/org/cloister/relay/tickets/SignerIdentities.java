@@ -10,6 +10,7 @@ import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
@@ -22,10 +23,10 @@ final class SignerIdentities {
 
     private static final Set<CertificateRole> SIGNING = Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER);
 
-    private final RelayContext around;
+    private final DeliveredDocuments documents;
 
-    SignerIdentities(RelayContext around) {
-        this.around = around;
+    SignerIdentities(DeliveredDocuments documents) {
+        this.documents = documents;
     }
 
     /**
@@ -42,7 +43,8 @@ final class SignerIdentities {
             CertificateChain kept = CertificateChain.parse(chain);
             Instant accepted = row.request().accepted();
             Instant believed = kept.from().isAfter(accepted) ? kept.from() : accepted;
-            return Optional.of(kept.verifyUnlisted(SIGNING, around.trustStore().anchors(), believed));
+            return Optional.of(
+                    kept.verifyUnlisted(SIGNING, documents.trustStore().anchors(), believed));
         } catch (IdentityRefusedException e) {
             LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
             return Optional.empty();
@@ -55,7 +57,7 @@ final class SignerIdentities {
             CertificateChain shown = CertificateChain.parse(
                     chain.stream().map(ByteString::toByteArray).toList());
             return Optional.of(
-                    around.trustStore().verifyUnlisted(shown, SIGNING).anchor());
+                    documents.trustStore().verifyUnlisted(shown, SIGNING).anchor());
         } catch (IdentityRefusedException e) {
             return Optional.empty();
         }
@@ -70,9 +72,9 @@ final class SignerIdentities {
             return false;
         }
         CertifiedIdentity signer = signed.get();
-        return around.approval(signer.name().project()).isPresent()
-                && around.trustStore().anchors().of(signer.name().project()).contains(signer.anchor())
-                && around.trustStore().lists().all().stream()
+        return documents.approval(signer.name().project()).isPresent()
+                && documents.trustStore().anchors().of(signer.name().project()).contains(signer.anchor())
+                && documents.trustStore().lists().all().stream()
                         .noneMatch(list -> list.anchor().equals(signer.anchor())
                                 && list.serials().contains(signer.serial()));
     }

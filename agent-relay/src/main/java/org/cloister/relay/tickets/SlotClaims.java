@@ -37,7 +37,7 @@ final class SlotClaims {
     SlotClaims(TicketContext office, TicketJobTracker following) {
         this.office = office;
         this.following = following;
-        this.signers = new SignerIdentities(office.relay);
+        this.signers = new SignerIdentities(office.documents);
     }
 
     void claim(TicketPeer host, String ticket, long job) {
@@ -100,7 +100,7 @@ final class SlotClaims {
         }
         List<ByteString> chain = TicketRecords.decodeChain(
                 records.transaction().tickets().chain(row.id()).orElseThrow());
-        ProjectTrustBundle project = office.relay.trustBundle(row.request().project(), signers.anchor(chain));
+        ProjectTrustBundle project = office.documents.trustBundle(row.request().project(), signers.anchor(chain));
         if (project.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
             records.onCommitted(() -> host.answer(RefusalMessages.of(
                     row.id(),

@@ -231,7 +231,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                     Long.toString(office.terms.auditSpace().freeBytes().getAsLong()),
                     "wait; its operator makes room (docs/operations.md, The audit log)");
         }
-        return office.relay
+        return office.documents
                 .approval(signed.project())
                 .orElseThrow(() -> new TicketRefusedException(
                         TicketClause.PROJECT,

@@ -79,13 +79,13 @@ final class TicketCommands {
             Optional<CertifiedIdentity> seen = device.verifiedChain(chain);
             if (seen.isPresent()) {
                 // This stream has verified the chain already; only revocation or expiry may have changed.
-                office.relay.trustStore().require(seen.get());
+                office.documents.trustStore().require(seen.get());
                 return seen.get();
             }
             CertificateChain shown = CertificateChain.parse(
                     chain.stream().map(ByteString::toByteArray).toList());
             requireOwn(device, subject, shown.claimed());
-            opener = office.relay.trustStore().verify(shown, Set.of(CertificateRole.OPENER));
+            opener = office.documents.trustStore().verify(shown, Set.of(CertificateRole.OPENER));
         } catch (IdentityRefusedException e) {
             throw new TicketRefusedException(
                     TicketClause.SIGNATURE,

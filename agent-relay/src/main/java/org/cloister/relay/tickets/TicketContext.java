@@ -15,6 +15,7 @@ import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
@@ -25,7 +26,8 @@ import org.cloister.relay.state.TicketRow;
  */
 final class TicketContext {
     final TicketLifecycleSettings terms;
-    final RelayContext relay;
+    final DeliveredDocuments documents;
+    final AttachedAgents agents;
     final GroupCommitter commits;
     final AuditLogWriter log;
     final InstantSource clock;
@@ -39,13 +41,15 @@ final class TicketContext {
 
     TicketContext(
             TicketLifecycleSettings terms,
-            RelayContext around,
+            DeliveredDocuments documents,
+            AttachedAgents agents,
             GroupCommitter commits,
             AuditLogWriter log,
             InstantSource clock,
             TicketMetrics metrics) {
         this.terms = terms;
-        this.relay = around;
+        this.documents = documents;
+        this.agents = agents;
         this.commits = commits;
         this.log = log;
         this.clock = clock;

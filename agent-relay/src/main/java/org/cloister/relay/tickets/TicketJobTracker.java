@@ -103,8 +103,8 @@ final class TicketJobTracker {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
-                Optional<ProjectApproval> approval =
-                        row.flatMap(each -> office.relay.approval(each.request().project()));
+                Optional<ProjectApproval> approval = row.flatMap(
+                        each -> office.documents.approval(each.request().project()));
                 boolean wanted = row.isPresent()
                         && (row.get().state() == TicketState.ACCEPTED
                                 || row.get().state() == TicketState.QUEUED)
@@ -120,7 +120,11 @@ final class TicketJobTracker {
                 ResourceRequest asked = TicketRecords.request(row.get(), envelope);
                 int features = approval.get().features().size();
                 if (asked.features().stream().anyMatch(each -> each >= features)) {
-                    end(records, row.get(), TicketEnd.REFUSED, "the site has approved fewer features since");
+                    end(
+                            records,
+                            row.get(),
+                            TicketEnd.REFUSED,
+                            "the site has approved fewer features since");
                     return;
                 }
                 String partition = partition(row.get());

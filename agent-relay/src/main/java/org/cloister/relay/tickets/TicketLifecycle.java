@@ -24,6 +24,7 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.relay.slurm.GlobalSlurm;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.NetworkAllocator;
 import org.cloister.relay.state.OpenTicketUsage;
 import org.cloister.relay.state.RelayDatabase;
@@ -66,7 +67,8 @@ public final class TicketLifecycle implements AutoCloseable {
      */
     public TicketLifecycle(
             TicketLifecycleSettings terms,
-            RelayContext around,
+            DeliveredDocuments documents,
+            AttachedAgents agents,
             RelayDatabase state,
             AuditLogWriter log,
             Optional<GlobalSlurm> slurm,
@@ -74,14 +76,14 @@ public final class TicketLifecycle implements AutoCloseable {
             TicketMetrics metrics)
             throws IOException {
         GroupCommitter commits = new GroupCommitter(state, log);
-        this.office = new TicketContext(terms, around, commits, log, clock, metrics);
+        this.office = new TicketContext(terms, documents, agents, commits, log, clock, metrics);
         this.slurm = slurm.map(each -> new GlobalSlurmClient(
                 each, terms.times().pollInterval(), () -> Set.copyOf(office.openTickets.keySet())));
         this.following = new TicketJobTracker(office, this.slurm);
         this.orders = new TicketCommands(office, following);
         this.claims = new SlotClaims(office, following);
         this.openings = new OpeningReports(office);
-        this.signers = new SignerIdentities(around);
+        this.signers = new SignerIdentities(documents);
         List<TicketRow> open = state.transact(transaction -> {
             Instant now = office.now();
             for (TicketTable.AcceptedTotals each : transaction.tickets().acceptedSince(AuditBudget.midnight(now))) {
@@ -158,7 +160,9 @@ public final class TicketLifecycle implements AutoCloseable {
             party.skipAnswer();
         } else {
             party.answer(RefusalMessages.of(
-                    "", TicketClause.SIGNATURE, "a " + role + " may not say that here; docs/protocol.md, section 13"));
+                    "",
+                    TicketClause.SIGNATURE,
+                    "a " + role + " may not say that here; docs/protocol.md, section 13"));
         }
     }
 
@@ -167,12 +171,14 @@ public final class TicketLifecycle implements AutoCloseable {
         office.commits.add(party.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                Optional<ProjectApproval> approval = office.relay.approval(project);
+                Optional<ProjectApproval> approval = office.documents.approval(project);
                 OpenTicketUsage usage = records.transaction().tickets().usage(project);
                 records.onCommitted(() -> party.answer(
                         approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
                                 .orElseGet(() -> RefusalMessages.of(
-                                        "", TicketClause.PROJECT, "the site does not approve it now"))));
+                                        "",
+                                        TicketClause.PROJECT,
+                                        "the site does not approve it now"))));
             }
 
             @Override
@@ -203,7 +209,7 @@ public final class TicketLifecycle implements AutoCloseable {
     /** Ends the tickets of signers that are no longer trusted, and maintains the records; called once a second. */
     public void runPeriodicChecks() {
         for (RevocableSessions.RevokedSession<TicketPeer> each :
-                office.relay.trustStore().removeRevoked(proved)) {
+                office.documents.trustStore().removeRevoked(proved)) {
             LOG.info(
                     "ticket stream ended peer={} reason=\"{}\"",
                     each.by().name(),
@@ -316,7 +322,8 @@ public final class TicketLifecycle implements AutoCloseable {
 
             @Override
             public void onFailure() {
-                answer.completeExceptionally(new IOException("the relay's records cannot be read or changed now"));
+                answer.completeExceptionally(
+                        new IOException("the relay's records cannot be read or changed now"));
             }
         });
         return answer;

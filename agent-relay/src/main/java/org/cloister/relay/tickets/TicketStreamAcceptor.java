@@ -177,7 +177,8 @@ public final class TicketStreamAcceptor {
             CertifiedIdentity who = prove(proof);
             if (!shares.acquirePayerStream(
                     TicketPeer.payer(who.name()), ctx.channel().closeFuture())) {
-                throw new MalformedException("want at most " + ProtocolLimits.PROJECT_STREAMS
+                throw new MalformedException(
+                        "want at most " + ProtocolLimits.PROJECT_STREAMS
                         + " streams of tickets of a project, have one more");
             }
             chain = proof.chain();

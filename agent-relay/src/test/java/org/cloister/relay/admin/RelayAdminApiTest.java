@@ -15,7 +15,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import org.cloister.daemon.http.AdminHttpServer;
-import org.cloister.relay.circuits.CircuitRecorder;
+import org.cloister.relay.links.CircuitRecorder;
 import org.cloister.relay.links.RelayFixture;
 import org.cloister.relay.links.TestAgent;
 import org.junit.jupiter.api.AfterEach;
@@ -37,9 +37,8 @@ class RelayAdminApiTest {
     @BeforeEach
     void start() throws Exception {
         cast = new RelayFixture(state);
-        socket = RelayAdminApi.listen(state.resolve("socket"), cast.relay, cast.loops);
-        loopback = RelayAdminApi.listen(
-                new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.relay, cast.loops);
+        socket = cast.relay.adminApi().listen(state.resolve("socket"), cast.loops);
+        loopback = cast.relay.adminApi().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.loops);
     }
 
     @AfterEach
@@ -97,9 +96,9 @@ class RelayAdminApiTest {
                 .contains("\"project\":\"" + cast.site.a.id() + "\",\"account\":\"chem\"")
                 .doesNotContain("partition");
         SocketAddress address = UnixDomainSocketAddress.of(state.resolve("socket"));
-        assertThat(ask(address, "POST /drain HTTP/1.1")).contains("takes no new tickets");
+        assertThat(ask(address, "POST /drain HTTP/1.1")).contains("accepts no new tickets");
         assertThat(operator("/tickets")).contains("\"draining\":true");
-        assertThat(ask(address, "POST /undrain HTTP/1.1")).contains("takes new tickets");
+        assertThat(ask(address, "POST /undrain HTTP/1.1")).contains("accepts new tickets");
         assertThat(ask(loopback.address(), "GET /tickets HTTP/1.1")).startsWith("HTTP/1.1 404");
         assertThat(ask(loopback.address(), "GET /projects HTTP/1.1")).startsWith("HTTP/1.1 404");
         assertThat(ask(loopback.address(), "POST /drain HTTP/1.1")).startsWith("HTTP/1.1 405");

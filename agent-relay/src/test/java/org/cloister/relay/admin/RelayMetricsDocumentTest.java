@@ -79,7 +79,7 @@ class RelayMetricsDocumentTest {
     private String metrics() throws Exception {
         try (RelayFixture cast = new RelayFixture(state);
                 TestAgent host = cast.agent(RelayFixture.HOST);
-                AdminHttpServer socket = RelayAdminApi.listen(state.resolve("socket"), cast.relay, cast.loops)) {
+                AdminHttpServer socket = cast.relay.adminApi().listen(state.resolve("socket"), cast.loops)) {
             assertThat(host.attachment()).isNotNull();
             assertThat(socket.address()).isNotNull();
             return RelayServerProcess.ask(state.resolve("socket"), "GET /metrics");

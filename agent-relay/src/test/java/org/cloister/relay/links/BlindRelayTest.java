@@ -23,8 +23,6 @@ import java.util.regex.Pattern;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.link.ProtocolVersions;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.relay.circuits.CircuitRecorder;
-import org.cloister.relay.circuits.LeakingRelay;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.ClientLink;

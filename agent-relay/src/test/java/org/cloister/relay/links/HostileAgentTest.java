@@ -24,7 +24,7 @@ import org.cloister.protocol.identity.SubjectPublicKey;
 import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;

@@ -20,7 +20,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.TrustStore;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.slurm.FakeGlobalSlurm;
 import org.cloister.relay.slurm.GlobalJob;
 import org.cloister.relay.tickets.TicketTimeouts;
@@ -106,7 +106,7 @@ public final class LoopbackRelay implements AutoCloseable {
 
     /** Takes a document, an approval, or a list of revocations, which all who are attached hear then. */
     public void deliver(byte[] signed) throws IOException {
-        cast.relay.deliver(signed);
+        cast.deliver(signed);
     }
 
     /** The second of {@link #project}, which revokes nobody either. */

@@ -14,8 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.link.ProtocolLimits;
-import org.cloister.relay.RelayLimits;
-import org.cloister.relay.circuits.CircuitRecorder;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
@@ -64,11 +63,11 @@ class RelayDeliveryTest {
         revoked.attachment();
         host.revocations.clear();
         byte[] list = TestSite.list(cast.site.authority, 2, bad);
-        assertThat(cast.relay.deliver(list)).contains("revocation list 2");
+        assertThat(cast.deliver(list)).contains("revocation list 2");
         assertThat(host.revocations.poll(ProtocolLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS))
                 .isEqualTo(ByteString.copyFrom(list));
         assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
-        assertThatThrownBy(() -> cast.relay.deliver(TestSite.list(cast.site.authority, 1)))
+        assertThatThrownBy(() -> cast.deliver(TestSite.list(cast.site.authority, 1)))
                 .hasMessageContaining("above 2");
         int port = cast.relay.address().getPort();
         cast.kill();
@@ -94,7 +93,7 @@ class RelayDeliveryTest {
                 opener.application()));
         assertThat(circuit.peer().name()).isEqualTo(cast.controller);
         long deliveredNs = System.nanoTime();
-        cast.relay.deliver(TestSite.list(cast.site.a.authority, 2, person));
+        cast.deliver(TestSite.list(cast.site.a.authority, 2, person));
         assertThat(opener.awaitFailure()).hasMessageContaining("revoked");
         assertThat(Duration.ofNanos(System.nanoTime() - deliveredNs)).isLessThan(ProtocolLimits.REVOCATIONS);
         assertThatThrownBy(() -> RelayFixture.get(Circuit.open(
@@ -119,7 +118,7 @@ class RelayDeliveryTest {
                 cast.trust,
                 opener.application()));
         ClientLink stranger = cast.link(cast.strangerDevice);
-        cast.relay.deliver(TestSite.list(cast.site.a.authority, 2, Duration.ofSeconds(4)));
+        cast.deliver(TestSite.list(cast.site.a.authority, 2, Duration.ofSeconds(4)));
         assertThat(device.closeFuture().isDone()).isFalse();
         assertThat(opener.awaitFailure()).isNotNull();
         assertThat(device.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
@@ -127,7 +126,7 @@ class RelayDeliveryTest {
                 .isTrue();
         assertThat(stranger.closeFuture().isDone()).isFalse();
         assertThat(host.losses).as("the site's own list holds").isEmpty();
-        cast.relay.deliver(TestSite.list(cast.site.a.authority, 3));
+        cast.deliver(TestSite.list(cast.site.a.authority, 3));
         ClientLink again = cast.link(cast.device);
         assertThat(again.closeFuture().await(3, TimeUnit.SECONDS)).isFalse();
     }
@@ -137,7 +136,7 @@ class RelayDeliveryTest {
         start();
         ClientLink device = cast.link(cast.device);
         ClientLink stranger = cast.link(cast.strangerDevice);
-        cast.relay.deliver(cast.site.ended(cast.site.a, 2));
+        cast.deliver(cast.site.ended(cast.site.a, 2));
         assertThat(device.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(stranger.closeFuture().isDone()).isFalse();
         assertThat(cast.link(cast.device).closeFuture().await(20, TimeUnit.SECONDS))
@@ -147,7 +146,7 @@ class RelayDeliveryTest {
     @Test
     void a_project_has_as_many_links_as_its_site_approved() throws Exception {
         start();
-        cast.relay.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1)));
+        cast.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1)));
         ClientLink first = cast.link(cast.device);
         // The relay takes notice of a link after the one who dialled it: the second may be the first to it.
         ClientLink second = cast.link(cast.device);
@@ -162,7 +161,7 @@ class RelayDeliveryTest {
     @Test
     void a_relay_that_its_own_list_names_is_given_up_before_anything_is_asked_of_it() throws Exception {
         start();
-        cast.relay.deliver(TestSite.list(cast.site.authority, 2, cast.relayOwn()));
+        cast.deliver(TestSite.list(cast.site.authority, 2, cast.relayOwn()));
         try (TestAgent agent = cast.agent(RelayFixture.OTHER_HOST)) {
             assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("revoked");
             assertThat(agent.attachments).isEmpty();
@@ -174,21 +173,21 @@ class RelayDeliveryTest {
     void what_nobody_said_who_may_is_not_taken() throws Exception {
         start();
         TestSite elsewhere = new TestSite();
-        int lists = cast.relay.documents().trustStore().lists().all().size();
-        assertThatThrownBy(() -> cast.relay.deliver(TestSite.list(elsewhere.authority, 10)))
+        int lists = cast.documents().trustStore().lists().all().size();
+        assertThatThrownBy(() -> cast.deliver(TestSite.list(elsewhere.authority, 10)))
                 .hasMessageContaining("signature of an anchor");
-        assertThatThrownBy(() -> cast.relay.deliver(elsewhere.approval(cast.site.a, 9, TestSite.QUOTA)))
+        assertThatThrownBy(() -> cast.deliver(elsewhere.approval(cast.site.a, 9, TestSite.QUOTA)))
                 .hasMessageContaining("signature of the site");
-        assertThatThrownBy(() -> cast.relay.deliver(cast.site.approval(elsewhere.a, 1, TestSite.QUOTA)))
+        assertThatThrownBy(() -> cast.deliver(cast.site.approval(elsewhere.a, 1, TestSite.QUOTA)))
                 .hasMessageContaining("deliver its genesis");
-        assertThatThrownBy(() -> cast.relay.deliver(
-                        cast.site.approval(cast.site.a, 1, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1))))
+        assertThatThrownBy(() ->
+                        cast.deliver(cast.site.approval(cast.site.a, 1, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1))))
                 .hasMessageContaining("above 1");
         for (byte[] junk : new byte[][] {new byte[0], new byte[100], {0x30, 0x03, 1, 2, 3}, "{}".getBytes(UTF_8)}) {
-            assertThatThrownBy(() -> cast.relay.deliver(junk)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> cast.deliver(junk)).isInstanceOf(IOException.class);
         }
-        assertThat(cast.relay.documents().trustStore().lists().all()).hasSize(lists);
-        assertThat(cast.relay.documents().projects()).isEqualTo(2);
+        assertThat(cast.documents().trustStore().lists().all()).hasSize(lists);
+        assertThat(cast.documents().projects()).isEqualTo(2);
     }
 
     @Test

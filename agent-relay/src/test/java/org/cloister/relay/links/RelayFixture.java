@@ -28,7 +28,8 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.TrustStore;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.RelayDaemon;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.state.AuditSpace;
 import org.cloister.relay.state.DeliveredDocuments;
@@ -75,7 +76,7 @@ public final class RelayFixture implements AutoCloseable {
     public boolean tinySegments;
 
     public RelayMetrics metrics = new RelayMetrics();
-    public RelayServer relay;
+    public RelayDaemon relay;
 
     public RelayFixture(Path state) throws Exception {
         this(state, RelayLimits.DEFAULT);
@@ -97,7 +98,7 @@ public final class RelayFixture implements AutoCloseable {
         relayOwn = () -> own;
         relay = serve(0, limits);
         for (byte[] each : site.deliveries()) {
-            relay.deliver(each);
+            deliver(each);
         }
     }
 
@@ -115,22 +116,31 @@ public final class RelayFixture implements AutoCloseable {
         return new TrustStore(site.anchors(), RevocationLists.none(), InstantSource.system());
     }
 
-    public RelayServer serve(int port, RelayLimits limits) throws IOException {
+    public RelayDaemon serve(int port, RelayLimits limits) throws IOException {
         metrics = new RelayMetrics();
         deliveries = DeliveredDocuments.open(state, List.of(site.key.verificationKey()), InstantSource.system());
         records = records();
-        return RelayServer.serve(
-                new RelayServer.Settings(
+        return new RelayDaemon(
+                new RelayDaemon.Settings(
                         RELAY,
                         new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                         relayOwn,
                         limits,
-                        slurm.map(each -> new RelayServer.SlurmAccess(each, "relay")),
+                        slurm,
                         times),
                 deliveries,
                 records,
                 metrics,
                 loops);
+    }
+
+    /** As an operator delivers a document; returns what the relay says of it. */
+    public String deliver(byte[] document) throws IOException {
+        return relay.delivery().deliver(document);
+    }
+
+    public DeliveredDocuments documents() {
+        return deliveries;
     }
 
     private RelayRecords records() throws IOException {

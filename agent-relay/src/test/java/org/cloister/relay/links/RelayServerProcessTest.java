@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.relay.NotifySocket;
-import org.cloister.relay.circuits.CircuitRecorder;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.tls.TlsCredential;
@@ -154,7 +153,7 @@ class RelayServerProcessTest {
                     "state = \"" + Files.createDirectory(folder.resolve("elsewhere")));
             String otherPort = elsewhere.replace(":" + port, ":" + RelayServerProcess.freePort());
             secondSays(own, "state folder " + folder.resolve("relay") + ": want it alone");
-            secondSays(elsewhere, "listen /127.0.0.1:" + port, "in use", "ss -ltnp");
+            secondSays(elsewhere, "cannot listen on /127.0.0.1:" + port, "in use", "ss -ltnp");
             secondSays(otherPort, socket + ": another process answers there");
             assertThat(RelayServerProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
             assertThat(first.isAlive()).isTrue();

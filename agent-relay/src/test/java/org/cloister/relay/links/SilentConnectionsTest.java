@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.link.ProtocolVersions;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.StreamRequest;
 import org.junit.jupiter.api.AfterEach;

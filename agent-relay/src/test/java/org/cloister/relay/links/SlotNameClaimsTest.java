@@ -12,7 +12,6 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
-import org.cloister.relay.circuits.CircuitRecorder;
 import org.cloister.relay.slurm.GlobalJobState;
 import org.cloister.relay.tickets.TestTicketAgent;
 import org.cloister.relay.tickets.TicketFixture;

@@ -56,6 +56,11 @@ public final class FakeGlobalSlurm implements GlobalSlurm {
     }
 
     @Override
+    public String user() {
+        return "relay";
+    }
+
+    @Override
     public synchronized GlobalPartitions partitions() {
         return partitions;
     }

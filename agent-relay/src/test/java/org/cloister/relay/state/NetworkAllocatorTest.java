@@ -151,8 +151,9 @@ class NetworkAllocatorTest {
                 .isInstanceOfSatisfying(
                         RelayDatabaseException.class,
                         e -> assertThat(e.trouble()).isEqualTo(Kind.POOL))
-                .hasMessageContaining("2 addresses of 10.64.0.0/16 in /29 are held or rest, and 10.96.0.0/16 in /29 is"
-                        + " configured");
+                .hasMessageContaining(
+                        "2 addresses of 10.64.0.0/16 in /29 are held or rest, and 10.96.0.0/16 in /29 is"
+                                + " configured");
         reopen(SMALL);
         state.transact(t -> t.tickets().recordEnd("t1", TicketEnd.LOST, "", NOON));
         state.transact(t -> t.numbers().release("t1"));

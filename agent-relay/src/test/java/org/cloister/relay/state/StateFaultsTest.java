@@ -163,7 +163,8 @@ class StateFaultsTest {
         assertThat(child(weak(), file)).contains("READ_ONLY " + file + ": not writable");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         Path none = folder.resolve("none/relay.db");
-        assertThat(refused(none, Kind.READ_ONLY)).hasMessageStartingWith(none + ": not writable (cannot be made: ");
+        assertThat(refused(none, Kind.READ_ONLY))
+                .hasMessageStartingWith(none + ": not writable (cannot be made: ");
     }
 
     @Test

@@ -30,7 +30,7 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.cloister.protocol.ticket.Withdrawal;
-import org.cloister.relay.circuits.CircuitRecorder;
+import org.cloister.relay.links.CircuitRecorder;
 import org.cloister.relay.links.RelayFixture;
 import org.cloister.relay.links.TestAgent;
 import org.cloister.relay.links.TestSite;
@@ -281,7 +281,7 @@ class OpeningLifecycleTest extends TicketFixture {
     @Test
     void the_quota_counts_an_opening_and_not_the_one_that_it_ends() throws Exception {
         Opening first = person.opening(1, 2);
-        cast.relay.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 2, 512, 1, 100, 20)));
+        cast.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 2, 512, 1, 100, 20)));
         person.open(opener, first);
         person.awaitState(first.id(), TicketState.RUNNING);
         vm.order(vm.ticket(TestTicketAgent.nodes(1)));

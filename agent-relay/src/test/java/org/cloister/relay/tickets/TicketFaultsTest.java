@@ -85,7 +85,7 @@ class TicketFaultsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        cast.relay.deliver(cast.site.ended(cast.site.a, 2));
+        cast.deliver(cast.site.ended(cast.site.a, 2));
         String id = ticket.id();
         await(() -> slurm.jobs().stream()
                 .allMatch(job -> !job.ticket().equals(id) || job.state().hasEnded()));
@@ -96,7 +96,7 @@ class TicketFaultsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        cast.relay.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
+        cast.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
         assertThat(vm.ends.poll(20, TimeUnit.SECONDS)).isNotNull();
         await(() -> slurm.jobs().stream().allMatch(job -> job.state() == GlobalJobState.CANCELLED));
         await(() -> cast.relay.ticketLifecycle().open() == 0);

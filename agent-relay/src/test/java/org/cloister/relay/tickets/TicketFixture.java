@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.links.RelayFixture;
 import org.cloister.relay.links.TestAgent;
 import org.cloister.relay.slurm.FakeGlobalSlurm;

@@ -160,7 +160,7 @@ class TicketLifecycleTest extends TicketFixture {
                     cast.site.a.ann,
                     cast.site.a.ben);
             history = history.with(successor);
-            cast.relay.deliver(successor);
+            cast.deliver(successor);
             bytes += successor.length;
         }
         TestTicketAgent claimer = TestTicketAgent.of(hostLink, RelayFixture.HOST, hostOwn);

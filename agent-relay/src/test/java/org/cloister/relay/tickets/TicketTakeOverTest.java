@@ -18,7 +18,7 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.links.RelayFixture;
 import org.cloister.relay.links.TestSite;
 import org.cloister.relay.slurm.GlobalJobState;
@@ -46,7 +46,7 @@ class TicketTakeOverTest extends TicketFixture {
     }
 
     private void revokeTheFirst() throws Exception {
-        cast.relay.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
+        cast.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
     }
 
     @Test

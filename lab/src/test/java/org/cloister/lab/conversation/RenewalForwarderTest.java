@@ -26,7 +26,7 @@ import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.link.RenewalResult;
-import org.cloister.relay.RelayLimits;
+import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.links.RawAttachStream;
 import org.cloister.relay.links.RelayCertificateRenewal;
 import org.cloister.relay.links.RelayFixture;

@@ -272,10 +272,10 @@ class ProjectCircuitTest {
                 .run();
         assertThat(opened.exit()).isNotZero();
         assertThat(opened.err()).contains("(no-slurm)");
-        assertThat(agentctl("relay", "drain", "--socket", at("s"))).contains("takes no new tickets");
+        assertThat(agentctl("relay", "drain", "--socket", at("s"))).contains("accepts no new tickets");
         assertThat(agentctl("relay", "tickets", "--socket", at("s"), "--output", "json"))
                 .contains("\"draining\" : true");
-        assertThat(agentctl("relay", "drain", "--undo", "--socket", at("s"))).contains("takes new tickets");
+        assertThat(agentctl("relay", "drain", "--undo", "--socket", at("s"))).contains("accepts new tickets");
         Path log = folder.resolve("state/audit");
         assertThat(agentctl("audit", "show", log.toString())).contains("approval.taken", "relay.draining");
         List<String> verify = new ArrayList<>(List.of("audit", "verify", log.toString(), "--relay", at("r1.pem")));

@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
@@ -9,7 +9,6 @@ import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.io.ByteArrayOutputStream;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import org.cloister.relay.links.TestAgent;
 import org.cloister.transport.circuit.Circuit;
 
 /** The application at one end of a circuit: keeps what comes, and can send it back. */

@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -18,9 +18,6 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
-import org.cloister.relay.links.RelayFixture;
-import org.cloister.relay.links.TestAgent;
-import org.cloister.relay.links.TestSite;
 import org.cloister.transport.channel.PtyPort;
 import org.cloister.transport.channel.VmForwarder;
 import org.cloister.transport.channel.VmPort;
@@ -302,7 +299,7 @@ class VmForwardingTest {
     void a_list_of_the_revoked_goes_down_to_every_vm() throws Exception {
         worker.attachment();
         byte[] list = TestSite.list(cast.site.authority, 2);
-        cast.relay.deliver(list);
+        cast.deliver(list);
         for (TestAgent each : List.of(controller, worker, own)) {
             ByteString heard = null;
             while (!ByteString.copyFrom(list).equals(heard)) {

@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;

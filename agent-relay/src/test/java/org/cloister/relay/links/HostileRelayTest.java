@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -14,9 +14,6 @@ import java.util.function.UnaryOperator;
 import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.relay.links.RelayFixture;
-import org.cloister.relay.links.TestAgent;
-import org.cloister.relay.links.TestSite;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.ClientLink;

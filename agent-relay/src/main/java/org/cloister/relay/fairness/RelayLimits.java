@@ -1,4 +1,4 @@
-package org.cloister.relay;
+package org.cloister.relay.fairness;
 
 import java.time.Duration;
 

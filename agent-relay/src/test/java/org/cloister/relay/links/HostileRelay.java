@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import com.google.protobuf.ByteString;
 import io.netty.bootstrap.ServerBootstrap;
@@ -32,8 +32,6 @@ import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.link.DialBackToken;
 import org.cloister.protocol.link.ReconnectDelay;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.relay.links.RelayFixture;
-import org.cloister.relay.links.TestSite;
 import org.cloister.transport.link.LinkCodec;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;

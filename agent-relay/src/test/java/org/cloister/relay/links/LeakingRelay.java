@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -23,7 +23,7 @@ public final class LeakingRelay {
         Files.createDirectories(changed.getParent());
         Files.writeString(
                 changed,
-                source.replace(PASSED, PASSED + " org.cloister.relay.circuits.PlaintextLeak.of(data.content());"));
+                source.replace(PASSED, PASSED + " org.cloister.relay.links.PlaintextLeak.of(data.content());"));
         Path classes = Files.createDirectories(folder.resolve("classes"));
         String path = System.getProperty("java.class.path");
         int status = ToolProvider.getSystemJavaCompiler()

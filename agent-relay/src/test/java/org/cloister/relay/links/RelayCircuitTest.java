@@ -1,4 +1,4 @@
-package org.cloister.relay.circuits;
+package org.cloister.relay.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -10,8 +10,6 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.cloister.protocol.circuit.CloseReason;
-import org.cloister.relay.links.RelayFixture;
-import org.cloister.relay.links.TestAgent;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.ClientLink;

@@ -1,0 +1,66 @@
+package org.cloister.relay.links;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import org.cloister.relay.circuits.CircuitBroker;
+import org.cloister.relay.fairness.ProjectConnectionLimits;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Admits authenticated links up to the limits of their projects, and registers them until they close. */
+@SuppressWarnings("FutureReturnValueIgnored") // closed connections have their own events
+public final class LinkAdmission {
+    private static final Logger LOG = LoggerFactory.getLogger(LinkAdmission.class);
+
+    private final ProjectConnectionLimits projectLimits;
+    private final LinkRegistry registry;
+    private final LinkRevocationWatch watch;
+    private final CircuitBroker circuits;
+
+    public LinkAdmission(
+            ProjectConnectionLimits projectLimits,
+            LinkRegistry registry,
+            LinkRevocationWatch watch,
+            CircuitBroker circuits) {
+        this.projectLimits = projectLimits;
+        this.registry = registry;
+        this.watch = watch;
+        this.circuits = circuits;
+    }
+
+    /**
+     * Registers a link.
+     *
+     * @return false if the project has as many links as it may have
+     */
+    boolean admit(RelayLink link) {
+        if (link.isDevice()) {
+            Optional<ProjectConnectionLimits.Reservation> reservation =
+                    projectLimits.acquireLink(link.peer.project(), System.nanoTime());
+            if (reservation.isEmpty()) {
+                return false;
+            }
+            link.connection()
+                    .closeFuture()
+                    .addListener(closed -> reservation.get().close());
+        }
+        registry.add(link);
+        if (link.isAuthority()) {
+            // This link delivers the revocation list by which it would be checked, so only its certificate's expiry
+            // closes it.
+            Duration validFor = Duration.between(Instant.now(), link.identity.notAfter());
+            link.connection().eventLoop().schedule(link::close, validFor.toMillis(), TimeUnit.MILLISECONDS);
+        } else {
+            watch.add(link);
+        }
+        link.connection().closeFuture().addListener(closed -> {
+            registry.remove(link);
+            watch.remove(link);
+            circuits.onLinkClosed(link);
+            LOG.info("link closed peer={}", link.peer);
+        });
+        return true;
+    }
+}
