@@ -104,7 +104,10 @@ final class VmChannel implements VmPortListener, AutoCloseable {
             try {
                 shared.registrationListener.onRegistered(plan.owner());
             } catch (IOException e) {
-                LOG.warn("VM {}: its first word: {}", plan.owner().uuid(), e.getMessage());
+                LOG.warn(
+                        "VM {}: its first word: {}",
+                        plan.owner().uuid(),
+                        e.getMessage());
                 later(this::tellFirstWord);
             }
         });

@@ -100,7 +100,10 @@ public final class VmChannels implements AutoCloseable {
             try {
                 open(plan);
             } catch (IllegalArgumentException e) {
-                LOG.error("VM {} has no channel: {}", plan.owner().uuid(), e.getMessage());
+                LOG.error(
+                        "VM {} has no channel: {}",
+                        plan.owner().uuid(),
+                        e.getMessage());
             }
         }
     }

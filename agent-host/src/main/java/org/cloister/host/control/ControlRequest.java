@@ -50,8 +50,7 @@ sealed interface ControlRequest {
         StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
         String word = json.text("request");
         if (!word.equals("stop")) {
-            throw new MalformedException(
-                    "request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
+            throw new MalformedException("request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
         }
         json.requireNothingElse();
     }

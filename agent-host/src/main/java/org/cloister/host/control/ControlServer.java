@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.cloister.host.vm.StartFailed;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,8 +100,7 @@ public final class ControlServer implements AutoCloseable {
     private void begin(ControlConnection caller) {
         synchronized (this) {
             if (isClosing() || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
-                caller.send(ControlResponses.refusal(
-                        "agent-host: want fewer callers, have " + callers.size(), "ask again"));
+                caller.send(ControlResponses.refusal("agent-host: want fewer callers, have " + callers.size(), "ask again"));
                 caller.close();
                 return;
             }
@@ -118,6 +118,8 @@ public final class ControlServer implements AutoCloseable {
             serve(caller, heard);
         } catch (OperationRefused e) {
             caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), e.hint()));
+        } catch (StartFailed e) {
+            caller.send(ControlResponses.refusal(e.text(), e.hint()));
         } catch (IOException e) {
             caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), ""));
         } catch (RuntimeException e) {

@@ -102,8 +102,7 @@ final class ControlSocket implements AutoCloseable {
     private static byte[] address(Path path) throws IOException {
         byte[] text = path.toString().getBytes(StandardCharsets.UTF_8);
         if (text.length >= MAX_PATH) {
-            throw new IOException(
-                    path + ": want a path of less than " + MAX_PATH + " bytes, have " + text.length + "; set socket");
+            throw new IOException(path + ": want a path of less than " + MAX_PATH + " bytes, have " + text.length + "; set socket");
         }
         return ByteBuffer.allocate(PATH_AT + MAX_PATH)
                 .order(ByteOrder.nativeOrder())

@@ -15,11 +15,9 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.cloister.host.drive.DriveClaim;
-import org.cloister.host.drive.DriveLeaseRefused;
 import org.cloister.host.drive.LeaseHolder;
 import org.cloister.host.drive.LeaseWait;
 import org.cloister.host.drive.SharedDrives;
-import org.cloister.host.drive.StorageUnavailable;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.resources.VmPlan;
@@ -150,7 +148,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
      * @return false if the run was stopped while it waited
      */
     boolean acquire(ResourceOwner owner, DriveClaim use, int mib, LeaseWait patience)
-            throws DriveLeaseRefused, StorageUnavailable, InterruptedException {
+            throws IOException, InterruptedException {
         LeaseHolder holder = drives.holder(use.epoch(), owner.ticket());
         MonitoredDrive mine = new MonitoredDrive(use, holder, State.TAKING, nowNs.getAsLong());
         kept.put(owner.uuid(), mine);
@@ -275,7 +273,11 @@ final class DriveLeaseMonitor implements AutoCloseable {
         long askedNs = nowNs.getAsLong();
         if (!drives.isHeld(each.use.drive(), each.holder)) {
             if (!each.isLost) {
-                LOG.warn("drive {}: want it for {}, have it taken; VM {} ends", each.use.drive(), each.holder, uuid);
+                LOG.warn(
+                        "drive {}: want it for {}, have it taken; VM {} ends",
+                        each.use.drive(),
+                        each.holder,
+                        uuid);
             }
             each.isLost = true;
             if (goesOn(uuid)) {

@@ -328,7 +328,10 @@ final class HostDaemon implements AutoCloseable {
                 try {
                     plans.add(ChannelPlanner.of(folders.plan(entry.owner())));
                 } catch (IOException e) {
-                    LOG.error("VM {} has no channel: {}", entry.owner().uuid(), e.getMessage());
+                    LOG.error(
+                            "VM {} has no channel: {}",
+                            entry.owner().uuid(),
+                            e.getMessage());
                 }
             }
         }

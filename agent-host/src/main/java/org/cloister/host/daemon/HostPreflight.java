@@ -78,12 +78,11 @@ final class HostPreflight implements AutoCloseable {
     }
 
     /** Returns the defaults of this host's VMs; waits for the first run to finish. */
-    HostVmDefaults terms() throws IOException, InterruptedException {
+    HostVmDefaults defaults() throws IOException, InterruptedException {
         looked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         Verdict now = verdict;
         if (now.terms == null) {
-            throw new IOException(
-                    "preflight: want none of its checks to fail, have " + now.failure.orElse("no answer"));
+            throw new IOException("preflight: want none of its checks to fail, have " + now.failure.orElse("no answer"));
         }
         return now.terms;
     }
@@ -92,7 +91,8 @@ final class HostPreflight implements AutoCloseable {
         try {
             do {
                 verdict = examine();
-                verdict.failure.ifPresent(why -> LOG.error("preflight: {}; no VM is started here", why));
+                verdict.failure.ifPresent(
+                        why -> LOG.error("preflight: {}; no VM is started here", why));
                 looked.countDown();
             } while (verdict.failure.isPresent() && !closing.await(AGAIN.toSeconds(), TimeUnit.SECONDS));
         } catch (InterruptedException e) {

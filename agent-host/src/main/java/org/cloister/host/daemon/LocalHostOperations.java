@@ -111,7 +111,7 @@ final class LocalHostOperations implements HostOperations {
                         || entry.owner().names().domain().equals(what)
                         || entry.owner().ticket().equals(what))
                 .findFirst()
-                .orElseThrow(() -> new OperationRefused(
-                        what + ": want a VM of this host, have none of that name", "see agentctl host vms"));
+                .orElseThrow(() ->
+                        new OperationRefused(what + ": want a VM of this host, have none of that name", "see agentctl host vms"));
     }
 }

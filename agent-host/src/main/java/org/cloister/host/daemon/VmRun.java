@@ -8,34 +8,26 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.control.HostOperations;
 import org.cloister.host.control.JobStepCaller;
-import org.cloister.host.control.OperationRefused;
 import org.cloister.host.control.VmRunListener;
 import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
 import org.cloister.host.drive.DriveClaim;
-import org.cloister.host.drive.DriveLeaseRefused;
 import org.cloister.host.drive.DriveName;
 import org.cloister.host.drive.LeaseWait;
-import org.cloister.host.drive.StorageUnavailable;
 import org.cloister.host.metrics.TimedStepRunner;
 import org.cloister.host.plan.GuestImage;
 import org.cloister.host.plan.HostVmDefaults;
-import org.cloister.host.plan.UnsatisfiablePlan;
-import org.cloister.host.reconcile.SlotClaimRefused;
 import org.cloister.host.reconcile.VmBuildFailed;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.resources.VmPlan;
-import org.cloister.host.slurmstep.JobStepEnded;
-import org.cloister.host.slurmstep.NotInJobStep;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.tickets.VerifiedClaim;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.SignedOpening;
-import org.cloister.protocol.ticket.TicketClause;
-import org.cloister.protocol.ticket.TicketRefusedException;
-import org.cloister.slurm.SlurmUnavailableException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,11 +42,11 @@ final class VmRun implements HostOperations.Run {
      * Time after a failed start step after which the failure is reported, even if the VM's resources are not all
      * removed.
      */
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration REPORT_DELAY = Duration.ofSeconds(15);
 
-    private final VmRunContext parts;
+    private final VmRunContext context;
     private final VmRuns runs;
-    private final VmRunListener phases;
+    private final VmRunListener listener;
     private final CountDownLatch stopped = new CountDownLatch(1);
     // Guarded by this object's monitor.
     private VmRunPhase phase;
@@ -62,131 +54,110 @@ final class VmRun implements HostOperations.Run {
     private @Nullable String uuid;
     private @Nullable VmBuildFailed failure;
     private long failedNs;
-    private boolean over;
+    private boolean finished;
 
     /** @param phase the phase that a VM which already exists had reached */
-    VmRun(VmRunContext parts, VmRuns runs, VmRunListener phases, VmRunPhase phase) {
-        this.parts = parts;
+    VmRun(VmRunContext context, VmRuns runs, VmRunListener listener, VmRunPhase phase) {
+        this.context = context;
         this.runs = runs;
-        this.phases = phases;
+        this.listener = listener;
         this.phase = phase;
     }
 
     /** Creates the VM on the calling thread, for as long as that takes. */
-    void make(JobStepCaller caller, String ticket) {
-        long beganNs = System.nanoTime();
+    void start(JobStepCaller caller, String ticket) {
+        long startNs = System.nanoTime();
         try {
             runs.awaitFirstPass();
             build(caller, ticket);
-            parts.metrics().recordStart(Duration.ofNanos(System.nanoTime() - beganNs));
-        } catch (TicketRefusedException e) {
-            refuse(
-                    e.clause() == TicketClause.UNAVAILABLE ? VmRunResult.Code.UNAVAILABLE : VmRunResult.Code.REFUSED,
-                    e,
-                    "");
-        } catch (SlotClaimRefused | NotInJobStep e) {
-            refuse(VmRunResult.Code.REFUSED, e, "");
-        } catch (JobStepEnded e) {
-            refuse(VmRunResult.Code.STOPPED, e, "");
-        } catch (SlurmUnavailableException e) {
-            refuse(VmRunResult.Code.UNAVAILABLE, e, "ask scontrol ping on this host");
-        } catch (UnsatisfiablePlan e) {
-            refuse(VmRunResult.Code.HOST, e, e.hint());
-        } catch (OperationRefused e) {
-            refuse(VmRunResult.Code.REFUSED, e, e.hint());
-        } catch (DriveLeaseRefused e) {
-            refuse(VmRunResult.Code.REFUSED, e, e.hint());
-        } catch (StorageUnavailable e) {
-            refuse(VmRunResult.Code.UNAVAILABLE, e, "look at the folder vm.drives on this host");
+            context.metrics().recordStart(Duration.ofNanos(System.nanoTime() - startNs));
         } catch (VmBuildFailed e) {
             LOG.warn("{}", e.getMessage());
-            failed(e);
+            onBuildFailed(e);
         } catch (IOException e) {
-            refuse(VmRunResult.Code.HOST, e, "see agent-host's log on this host");
+            refuse(VmRunResultMapping.startFailed(e));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            refuse(VmRunResult.Code.UNAVAILABLE, e, "");
+            refuse(new StartFailed(VmRunCode.UNAVAILABLE, "agent-host is stopping", "", e));
         } catch (RuntimeException e) {
             // The job step waits for a result, whatever failed.
-            LOG.error("ticket {}: a fault of agent-host", ticket, e);
-            fault(e);
+            LOG.error("VM run failed with an internal error ticket={}", ticket, e);
+            onInternalError(e);
         }
     }
 
     /**
-     * Reports a fault of agent-host. If the VM has a ledger entry, the next reconcile pass removes its resources and
+     * Reports an internal error of agent-host. If the VM has a ledger entry, the next reconcile pass removes its resources and
      * reports its end.
      */
-    private void fault(RuntimeException e) {
-        String its;
+    private void onInternalError(RuntimeException e) {
+        String vm;
         synchronized (this) {
-            its = uuid;
+            vm = uuid;
         }
-        if (its != null && parts.ledger().entry(its).isPresent()) {
-            parts.reconcileLoop().wake();
+        if (vm != null && context.ledger().entry(vm).isPresent()) {
+            context.reconcileLoop().wake();
         } else {
-            refuse(VmRunResult.Code.HOST, e, "see agent-host's log on this host");
+            refuse(new StartFailed(
+                    VmRunCode.HOST, "agent-host: internal error: " + e, "see agent-host's log on this host", e));
         }
     }
 
-    private void build(JobStepCaller caller, String ticket)
-            throws IOException, InterruptedException, SlotClaimRefused, VmBuildFailed, OperationRefused,
-                    DriveLeaseRefused {
-        if (!parts.jobs().isTicketJob(caller.job(), ticket)) {
-            throw new OperationRefused(
-                    "ticket " + ticket
-                            + ": want a running job of its name, of the service account, on this host, have job "
-                            + caller.job(),
-                    "agent-relay's own jobs alone call here");
+    private void build(JobStepCaller caller, String ticket) throws IOException, InterruptedException, VmBuildFailed {
+        if (!context.jobs().isTicketJob(caller.job(), ticket)) {
+            throw new StartFailed(
+                    VmRunCode.REFUSED,
+                    "job " + caller.job() + " is not a running job of the service account on this host for ticket "
+                            + ticket,
+                    "only jobs that agent-relay submits may run VMs");
         }
-        HostVmDefaults terms = parts.preflight().terms();
-        Optional<String> unfit = parts.readiness().unfit();
+        HostVmDefaults defaults = context.preflight().defaults();
+        Optional<String> unfit = context.readiness().unfit();
         if (unfit.isPresent()) {
-            throw new IOException("this host takes no work: " + unfit.get());
+            throw new IOException("this host accepts no work: " + unfit.get());
         }
         enterPhase(VmRunPhase.JOB);
-        VerifiedClaim assigned = parts.claims().claim(ticket, caller.job());
+        VerifiedClaim claim = context.claims().claim(ticket, caller.job());
         enterPhase(VmRunPhase.TICKET);
-        GuestImage image = parts.images().current();
+        GuestImage image = context.images().current();
         enterPhase(VmRunPhase.IMAGE);
         StepCgroup step = StepCgroup.of(caller.pid());
         ResourceOwner owner = new ResourceOwner(
-                assigned.allocation().project(),
+                claim.allocation().project(),
                 ticket,
-                assigned.slot().slot(),
+                claim.slot().slot(),
                 step.job(),
                 UUID.randomUUID().toString());
-        PlannedVm planned = new PlannedVm(parts, assigned, owner, step, image, terms);
-        if (assigned.signed() instanceof SignedOpening signed) {
-            open(planned, signed.opening());
-        } else if (begin(owner)) {
-            make(planned, planned.planWorker());
+        PlannedVm planned = new PlannedVm(context, claim, owner, step, image, defaults);
+        if (claim.signed() instanceof SignedOpening signed) {
+            buildController(planned, signed.opening());
+        } else if (register(owner)) {
+            build(planned, planned.planWorker());
         }
     }
 
     /** Starts a controlling VM; acquires its drive before any of its resources is created. */
-    private void open(PlannedVm planned, Opening opening)
-            throws IOException, InterruptedException, SlotClaimRefused, VmBuildFailed, OperationRefused,
-                    DriveLeaseRefused {
-        DriveLeaseMonitor drives = parts.drives()
-                .orElseThrow(() -> new OperationRefused(
-                        "opening " + opening.id()
-                                + ": want a host that runs controlling VMs, have one without vm.drives",
-                        "set it on each host of the partition that slurm.controllers of the relay names"));
-        DriveClaim use = new DriveClaim(new DriveName(opening.project(), opening.drive()), opening.epoch());
-        VmPlan plan = planned.planController(use, drives.image(use));
-        if (!begin(planned.owner())) {
+    private void buildController(PlannedVm planned, Opening opening)
+            throws IOException, InterruptedException, VmBuildFailed {
+        DriveLeaseMonitor drives = context.drives()
+                .orElseThrow(() -> new StartFailed(
+                        VmRunCode.REFUSED,
+                        "opening " + opening.id() + ": this host runs no controlling VMs, because vm.drives is not set",
+                        "set vm.drives on each host of the partition slurm.controllers of the relay"));
+        DriveClaim claim = new DriveClaim(new DriveName(opening.project(), opening.drive()), opening.epoch());
+        VmPlan plan = planned.planController(claim, drives.image(claim));
+        if (!register(planned.owner())) {
             return;
         }
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         try {
-            if (drives.acquire(planned.owner(), use, opening.driveMib(), new StoppableWait())) {
-                parts.metrics().recordDriveAcquired(Duration.ofNanos(System.nanoTime() - beganNs));
+            if (drives.acquire(planned.owner(), claim, opening.driveMib(), new StoppableWait())) {
+                context.metrics().recordDriveAcquired(Duration.ofNanos(System.nanoTime() - startNs));
                 enterPhase(VmRunPhase.DRIVE);
-                make(planned, plan);
+                build(planned, plan);
             } else {
-                end(new VmRunResult(
-                        VmRunResult.Code.STOPPED, phase, "it was asked to end while it waited for its drive", ""));
+                finish(new VmRunResult(
+                        VmRunCode.STOPPED, phase, "the VM was stopped while it waited for its drive", ""));
             }
         } finally {
             drives.onBuilt(planned.owner());
@@ -206,24 +177,24 @@ final class VmRun implements HostOperations.Run {
         }
     }
 
-    private void make(PlannedVm planned, VmPlan plan) throws IOException, SlotClaimRefused, VmBuildFailed {
-        parts.builder()
+    private void build(PlannedVm planned, VmPlan plan) throws IOException, VmBuildFailed {
+        context.builder()
                 .build(
                         VmLedgerEntry.claim(
                                 plan.owner(),
                                 plan.scratchBytes().isPresent(),
-                                parts.clock().millis()),
+                                context.clock().millis()),
                         new TimedStepRunner(
                                 planned.stepRunner(plan),
-                                parts.metrics(),
-                                (made, took) -> VmRunPhase.of(made).ifPresent(this::enterPhase)),
-                        this::claimed);
+                                context.metrics(),
+                                (step, took) -> VmRunPhase.of(step).ifPresent(this::enterPhase)),
+                        this::onClaimed);
         // The VM's channel is opened after a reconcile pass that has observed the VM.
-        parts.reconcileLoop().wake();
+        context.reconcileLoop().wake();
     }
 
     /** Stops the VM if the run was stopped before the ledger had an entry to record that in. */
-    private void claimed() {
+    private void onClaimed() {
         if (stopped.getCount() == 0) {
             stop();
         }
@@ -234,7 +205,7 @@ final class VmRun implements HostOperations.Run {
      *
      * @return false if the run was stopped before anything was created
      */
-    private boolean begin(ResourceOwner owner) {
+    private boolean register(ResourceOwner owner) {
         synchronized (this) {
             if (stopped.getCount() > 0) {
                 uuid = owner.uuid();
@@ -242,42 +213,42 @@ final class VmRun implements HostOperations.Run {
                 return true;
             }
         }
-        end(new VmRunResult(VmRunResult.Code.STOPPED, phase, "it was asked to end", ""));
+        finish(new VmRunResult(VmRunCode.STOPPED, phase, "the VM was stopped before its start", ""));
         return false;
     }
 
     /** Sets the VM of a run that reattached to it. */
-    synchronized void setVm(String its) {
-        uuid = its;
+    synchronized void setVm(String vm) {
+        uuid = vm;
     }
 
     /**
      * Records why the start failed. The failure is reported when nothing of the VM is left, or when its removal takes
      * too long.
      */
-    private void failed(VmBuildFailed e) {
-        String its;
+    private void onBuildFailed(VmBuildFailed e) {
+        String vm;
         synchronized (this) {
             failure = e;
             failedNs = System.nanoTime();
-            its = uuid;
+            vm = uuid;
         }
-        if (its != null
-                && parts.ledger().entry(its).flatMap(VmLedgerEntry::end).stream()
+        if (vm != null
+                && context.ledger().entry(vm).flatMap(VmLedgerEntry::end).stream()
                         .anyMatch(VmRun::isFailure)) {
-            parts.metrics().recordEnd(VmTermination.Why.FAILED);
+            context.metrics().recordEnd(VmTermination.Why.FAILED);
         }
-        parts.reconcileLoop().wake();
+        context.reconcileLoop().wake();
     }
 
     private static boolean isFailure(VmTermination end) {
         return end.why() == VmTermination.Why.FAILED;
     }
 
-    private void refuse(VmRunResult.Code code, Exception why, String hint) {
-        LOG.warn("run refused: {}", why.getMessage());
-        parts.metrics().recordRefusal();
-        end(new VmRunResult(code, phase, String.valueOf(why.getMessage()), hint));
+    private void refuse(StartFailed why) {
+        LOG.warn("VM run refused code={} reason=\"{}\"", why.code(), why.getMessage());
+        context.metrics().recordRefusal();
+        finish(VmRunResultMapping.of(why, phase));
     }
 
     void enterPhase(VmRunPhase next) {
@@ -288,64 +259,64 @@ final class VmRun implements HostOperations.Run {
             sinceNs = nowNs;
             phase = next;
         }
-        phases.onPhase(next, took);
+        listener.onPhase(next, took);
     }
 
     /** Stops the run. If this cannot be persisted now, the VM is stopped when its job step has ended. */
     @Override
     public void stop() {
-        String its;
+        String vm;
         synchronized (this) {
             stopped.countDown();
-            its = uuid;
+            vm = uuid;
         }
-        if (its != null) {
+        if (vm != null) {
             try {
-                runs.requestEnd(its);
+                runs.requestEnd(vm);
             } catch (IOException e) {
-                LOG.error("VM {}: that it is to end is not written down: {}", its, e.getMessage());
+                LOG.error("the end of VM {} cannot be recorded: {}", vm, e.getMessage());
             }
         }
     }
 
     /**
-     * Reports a failed start after a pass that left resources of the VM, once {@link #PATIENCE} has passed: the job
+     * Reports a failed start after a pass that left resources of the VM, once {@link #REPORT_DELAY} has passed: the job
      * does not wait until the host is repaired.
      */
     void onPass() {
-        VmRunResult how;
+        VmRunResult result;
         synchronized (this) {
-            if (failure == null || System.nanoTime() - failedNs < PATIENCE.toNanos()) {
+            if (failure == null || System.nanoTime() - failedNs < REPORT_DELAY.toNanos()) {
                 return;
             }
-            how = VmRunResultMapping.of(failure, phase);
+            result = VmRunResultMapping.of(failure, phase);
         }
-        end(how);
+        finish(result);
     }
 
     /** Reports the result once nothing of the VM is left. */
     void onRemoved(VmTermination end) {
-        VmRunResult how;
+        VmRunResult result;
         synchronized (this) {
-            how = failure == null || end.why() != VmTermination.Why.FAILED
+            result = failure == null || end.why() != VmTermination.Why.FAILED
                     ? VmRunResultMapping.of(end, phase)
                     : VmRunResultMapping.of(failure, phase);
         }
         enterPhase(VmRunPhase.GONE);
-        end(how);
+        finish(result);
     }
 
-    private void end(VmRunResult how) {
+    private void finish(VmRunResult result) {
         synchronized (this) {
-            if (over) {
+            if (finished) {
                 return;
             }
-            over = true;
+            finished = true;
             if (uuid != null) {
                 runs.unregister(uuid);
             }
         }
-        parts.healthMonitor().onVmEnded(how);
-        phases.onResult(how);
+        context.healthMonitor().onVmEnded(result);
+        listener.onResult(result);
     }
 }

@@ -1,13 +1,16 @@
 package org.cloister.host.daemon;
 
+import java.io.IOException;
 import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
-import org.cloister.host.control.VmRunResult.Code;
 import org.cloister.host.libvirt.HypervisorUnavailable;
 import org.cloister.host.reconcile.VmBuildFailed;
 import org.cloister.host.reconcile.VmTermination;
-import org.cloister.host.scratch.ScratchSpaceExhausted;
-import org.cloister.host.slurmstep.JobStepEnded;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
+import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.protocol.ticket.TicketRefusedException;
+import org.cloister.slurm.SlurmUnavailableException;
 
 /** Maps the end of a VM in the ledger to the result that its job step receives. */
 final class VmRunResultMapping {
@@ -16,29 +19,42 @@ final class VmRunResultMapping {
 
     private VmRunResultMapping() {}
 
+    /** Returns the failure of a start as the job step receives it. */
+    static StartFailed startFailed(IOException cause) {
+        String text = String.valueOf(cause.getMessage());
+        if (cause instanceof StartFailed failed) {
+            return failed;
+        }
+        if (cause instanceof TicketRefusedException refused) {
+            boolean unavailable = refused.clause() == TicketClause.UNAVAILABLE;
+            return new StartFailed(unavailable ? VmRunCode.UNAVAILABLE : VmRunCode.REFUSED, text, "", cause);
+        }
+        if (cause instanceof SlurmUnavailableException) {
+            return new StartFailed(VmRunCode.UNAVAILABLE, text, "run scontrol ping on this host", cause);
+        }
+        if (cause instanceof HypervisorUnavailable) {
+            return new StartFailed(VmRunCode.UNAVAILABLE, text, "see agentctl host status on this host", cause);
+        }
+        if (text.contains(LOCKED)) {
+            // The disk is open in a VM whose agent-host is dead, usually on another host.
+            return new StartFailed(VmRunCode.UNAVAILABLE, text, "stop the VM that still writes to this drive", cause);
+        }
+        return new StartFailed(VmRunCode.HOST, text, "see agent-host's log on this host", cause);
+    }
+
+    /** @param phase the last phase that was reached */
+    static VmRunResult of(StartFailed failed, VmRunPhase phase) {
+        return new VmRunResult(failed.code(), phase, failed.text(), failed.hint());
+    }
+
     /**
      * Returns the result of a VM that was not built, by the cause of the failure.
      *
      * @param reached the last phase that was reached
      */
     static VmRunResult of(VmBuildFailed failure, VmRunPhase reached) {
-        Throwable cause = failure.getCause();
-        String text = String.valueOf((cause == null ? failure : cause).getMessage());
-        VmRunPhase phase = VmRunPhase.of(failure.step()).orElse(reached);
-        if (cause instanceof JobStepEnded) {
-            return new VmRunResult(Code.STOPPED, phase, text, "");
-        }
-        if (cause instanceof HypervisorUnavailable) {
-            return new VmRunResult(Code.UNAVAILABLE, phase, text, "see agentctl host status on this host");
-        }
-        if (cause instanceof ScratchSpaceExhausted full && full.isBudgetExceeded()) {
-            return new VmRunResult(Code.UNAVAILABLE, phase, text, "ask for less scratch, or wait for other VMs to end");
-        }
-        if (text.contains(LOCKED)) {
-            // The disk is open in a VM whose agent-host is dead, usually on another host.
-            return new VmRunResult(Code.UNAVAILABLE, phase, text, "end the VM that still writes to this drive");
-        }
-        return new VmRunResult(Code.HOST, phase, text, "see agent-host's log on this host");
+        IOException cause = failure.getCause() instanceof IOException io ? io : new IOException(failure.getMessage());
+        return of(startFailed(cause), VmRunPhase.of(failure.step()).orElse(reached));
     }
 
     /**
@@ -47,55 +63,63 @@ final class VmRunResultMapping {
      * @param phase the last that the VM reached
      */
     static VmRunResult of(VmTermination end, VmRunPhase phase) {
-        boolean spoke = phase.compareTo(VmRunPhase.REGISTERED) >= 0;
+        boolean registered = phase.compareTo(VmRunPhase.REGISTERED) >= 0;
         return switch (end.why()) {
-            case ASKED -> new VmRunResult(Code.STOPPED, phase, "it was asked to end", "");
+            case ASKED -> new VmRunResult(VmRunCode.STOPPED, phase, "the VM was stopped on request", "");
             case STEP_GONE ->
-                new VmRunResult(Code.STOPPED, phase, "its job's step has ended, or it was taken out of it", "");
+                new VmRunResult(
+                        VmRunCode.STOPPED, phase, "the VM's job step has ended, or the VM was moved out of it", "");
             case DOMAIN_GONE ->
-                spoke
-                        ? new VmRunResult(Code.DONE, phase, "the guest has ended", "")
+                registered
+                        ? new VmRunResult(VmRunCode.DONE, phase, "the guest powered off", "")
                         : new VmRunResult(
-                                Code.GUEST,
+                                VmRunCode.GUEST,
                                 phase,
-                                "the guest has ended before it spoke",
+                                "the guest powered off before it registered",
                                 "see libvirt's log of the domain, and try the image with lab/guest");
             case DIED ->
                 new VmRunResult(
-                        Code.GUEST,
+                        VmRunCode.GUEST,
                         phase,
-                        "its QEMU crashed, or was killed",
-                        "see libvirt's log of the domain and this host's kernel log, as for a lack of memory");
+                        "the VM's QEMU crashed or was killed",
+                        "see libvirt's log of the domain, and this host's kernel log for a lack of memory");
             case STOPPED ->
                 new VmRunResult(
-                        Code.HOST,
+                        VmRunCode.HOST,
                         phase,
-                        "its CPUs stood still, as after an error of its disk",
-                        "look at the file system of the scratch folder");
+                        "libvirt paused the VM, as after an error of its disk",
+                        "check the file system of the scratch folder");
             case LOST ->
                 new VmRunResult(
-                        Code.HOST,
+                        VmRunCode.HOST,
                         phase,
-                        "its " + end.at() + " was taken away",
-                        "look who changes this host besides us");
+                        "another program removed the VM's " + end.at(),
+                        "find out what else changes this host");
             case NOT_REGISTERED ->
                 new VmRunResult(
-                        Code.GUEST,
+                        VmRunCode.GUEST,
                         phase,
-                        "the guest did not speak in time",
-                        "raise times.register where machines are slow, or look at the image");
-            case INTERRUPTED -> new VmRunResult(Code.UNAVAILABLE, phase, "agent-host was restarted amid its start", "");
+                        "the guest did not register in time",
+                        "raise times.register where machines are slow, or check the image");
+            case INTERRUPTED ->
+                new VmRunResult(VmRunCode.UNAVAILABLE, phase, "agent-host was restarted during the VM's start", "");
             case FAILED ->
                 new VmRunResult(
-                        Code.HOST, phase, "its step " + end.at() + " failed", "see agent-host's log on this host");
-            case DRIVE_TAKEN -> new VmRunResult(Code.STOPPED, phase, "its drive was taken by a later opening", "");
+                        VmRunCode.HOST,
+                        phase,
+                        "step " + end.at() + " of the VM's start failed",
+                        "see agent-host's log on this host");
+            case DRIVE_TAKEN ->
+                new VmRunResult(VmRunCode.STOPPED, phase, "a later opening acquired the VM's drive", "");
             case DRIVE_SILENT ->
                 new VmRunResult(
-                        Code.UNAVAILABLE,
+                        VmRunCode.UNAVAILABLE,
                         phase,
-                        "the storage of its drive gave no answer, and who writes to the drive was not known",
-                        "look at the folder vm.drives on this host");
-            case ORPHAN -> new VmRunResult(Code.HOST, phase, "nothing was known of it", "see agentctl host ledger");
+                        "the storage of the VM's drive did not answer, so another host may write to the drive",
+                        "check the folder vm.drives on this host");
+            case ORPHAN ->
+                new VmRunResult(
+                        VmRunCode.HOST, phase, "agent-host has no record of the VM", "see agentctl host ledger");
         };
     }
 }

@@ -46,7 +46,7 @@ final class VmRuns implements AutoCloseable {
     /** Starts a VM run on a new thread; its result is reported to the listener. */
     HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener phases) {
         VmRun run = new VmRun(parts, this, phases, VmRunPhase.JOB);
-        threads.execute(() -> run.make(caller, ticket));
+        threads.execute(() -> run.start(caller, ticket));
         return run;
     }
 

@@ -55,7 +55,8 @@ record VmTerminator(
             domainDestroyer.destroy(owner);
         } catch (IOException e) {
             e.addSuppressed(unwritten);
-            throw new IOException(unwritten.getMessage() + "; nor is it cut off: " + e.getMessage(), e);
+            throw new IOException(
+                    unwritten.getMessage() + "; nor is it cut off: " + e.getMessage(), e);
         }
     }
 }

@@ -16,6 +16,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 
 /**
  * Drives on storage that several hosts share, and their leases: {@code PROJECT/NAME.img} with {@code NAME.lease} beside
@@ -29,7 +31,7 @@ public final class SharedDrives {
      */
     public static final String MARK = "cloister-drives";
 
-    private static final Duration LOOK = Duration.ofSeconds(1);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     /** Maximum of files in a folder; a site has fewer, including leases of old projects. */
     private static final int MAX_FILES = 1 << 16;
     /** Permissions that let QEMU pass, which runs as another user. */
@@ -82,38 +84,44 @@ public final class SharedDrives {
      *
      * @param mib size of the image to create if there is none; 0 if it must exist
      * @return false if the caller has stopped waiting
-     * @throws DriveLeaseRefused if another holder has the drive with the same or a higher epoch, also during the wait;
+     * @throws StartFailed if another holder has the drive with the same or a higher epoch, also during the wait;
      *     or if the drive cannot be acquired
      */
-    public boolean acquire(DriveName drive, LeaseHolder taker, int mib, LeaseWait patience)
-            throws DriveLeaseRefused, StorageUnavailable, InterruptedException {
+    public boolean acquire(DriveName drive, LeaseHolder taker, int mib, LeaseWait wait)
+            throws IOException, InterruptedException {
         try {
-            return took(drive, taker, mib, patience);
+            return writeAndWait(drive, taker, mib, wait);
+        } catch (StartFailed e) {
+            throw e;
         } catch (IOException e) {
-            throw new StorageUnavailable(e);
+            throw new StartFailed(
+                    VmRunCode.UNAVAILABLE,
+                    "the storage of the drives failed: " + e.getMessage(),
+                    "check the folder vm.drives on this host",
+                    e);
         }
     }
 
-    private boolean took(DriveName drive, LeaseHolder taker, int mib, LeaseWait patience)
-            throws DriveLeaseRefused, IOException, InterruptedException {
-        requireThere();
+    private boolean writeAndWait(DriveName drive, LeaseHolder taker, int mib, LeaseWait wait)
+            throws IOException, InterruptedException {
+        requireMounted();
         makeFolder(drive);
         write(drive, taker, mib);
-        long beganNs = patience.nowNs();
-        while (!isAlone(drive, taker, mib, Duration.ofNanos(patience.nowNs() - beganNs))) {
-            if (!patience.pause(LOOK)) {
+        long startNs = wait.nowNs();
+        while (!isAlone(drive, taker, mib, Duration.ofNanos(wait.nowNs() - startNs))) {
+            if (!wait.pause(POLL_INTERVAL)) {
                 return false;
             }
         }
         return true;
     }
 
-    private synchronized void write(DriveName drive, LeaseHolder taker, int mib) throws DriveLeaseRefused, IOException {
+    private synchronized void write(DriveName drive, LeaseHolder taker, int mib) throws IOException {
         try (LockedDrive locked = LockedDrive.of(folder, drive)) {
             if (mib == 0 && !locked.hasImage()) {
-                throw new DriveLeaseRefused(
-                        "drive " + drive + ": want " + drive.image(folder) + ", have none",
-                        "name a size with the opening to have it made, or put the drive back");
+                throw refused(
+                        "drive " + drive + ": its image " + drive.image(folder) + " does not exist",
+                        "name a size with the opening to create it, or restore the image");
             }
             Optional<DriveLease> lease = lease(drive, locked);
             if (lease.isEmpty()) {
@@ -124,44 +132,45 @@ public final class SharedDrives {
         }
     }
 
-    private static DriveLease later(DriveName drive, DriveLease lease, LeaseHolder taker) throws DriveLeaseRefused {
+    private static DriveLease later(DriveName drive, DriveLease lease, LeaseHolder taker) throws StartFailed {
         if (taker.epoch() <= lease.epoch()) {
-            throw new DriveLeaseRefused(
-                    "drive " + drive + ": want an epoch above " + lease.epoch() + ", have " + taker.epoch()
-                            + lease.holder().map(each -> ", with " + each).orElse(""),
+            throw refused(
+                    "drive " + drive + ": the opening's epoch " + taker.epoch() + " is not later than " + lease.epoch()
+                            + ", the newest one"
+                            + lease.holder().map(each -> " of " + each).orElse(""),
                     "sign an opening with a later epoch");
         }
         try {
             return lease.acquiredBy(taker);
         } catch (IllegalArgumentException e) {
-            throw new DriveLeaseRefused(
+            throw refused(
                     "drive " + drive + ": its lease: " + e.getMessage(),
-                    "start agent-host on the hosts that it names, which let go of what does not run");
+                    "start agent-host on the hosts that it names; they release what does not run");
         }
     }
 
     /**
      * Reads the lease. An unreadable one is left unchanged: it may be the only record that some VM writes to the drive.
      */
-    private Optional<DriveLease> lease(DriveName drive, LockedDrive locked) throws DriveLeaseRefused, IOException {
+    private Optional<DriveLease> lease(DriveName drive, LockedDrive locked) throws IOException {
         try {
             return locked.lease();
         } catch (MalformedException e) {
-            throw new DriveLeaseRefused(
-                    "drive " + drive + ": lease not read: " + e.getMessage(),
-                    "end the drive's VM, see on every host that none runs, and take the file away");
+            throw refused(
+                    "drive " + drive + ": its lease cannot be read: " + e.getMessage(),
+                    "stop the drive's VM, check on every host that none runs, and delete the file");
         }
     }
 
     private synchronized boolean isAlone(DriveName drive, LeaseHolder taker, int mib, Duration waited)
-            throws DriveLeaseRefused, IOException {
-        requireThere();
+            throws IOException {
+        requireMounted();
         try (LockedDrive locked = LockedDrive.of(folder, drive)) {
             DriveLease lease = lease(drive, locked)
                     .filter(each -> each.isHeldBy(taker))
-                    .orElseThrow(() -> new DriveLeaseRefused(
-                            "drive " + drive + ": want it for " + taker + ", have it taken by a later epoch meanwhile",
-                            "the later opening has it"));
+                    .orElseThrow(() -> refused(
+                            "drive " + drive + ": a later epoch acquired it while " + taker + " waited",
+                            "use the later opening"));
             int longest = lease.earlierHolders().stream()
                     .mapToInt(LeaseHolder::seconds)
                     .max()
@@ -174,7 +183,7 @@ public final class SharedDrives {
             }
             if (!locked.hasImage()) {
                 if (mib == 0) {
-                    throw new IOException("drive " + drive + ": taken away while it was waited for");
+                    throw new IOException("drive " + drive + ": its image was deleted while the opening waited");
                 }
                 locked.createImage(mib);
             }
@@ -189,7 +198,7 @@ public final class SharedDrives {
      * @throws IOException if that is not known
      */
     public synchronized boolean isHeld(DriveName drive, LeaseHolder holder) throws IOException {
-        requireThere();
+        requireMounted();
         try (LockedDrive locked = LockedDrive.of(folder, drive)) {
             return locked.lease().filter(lease -> lease.isHeldBy(holder)).isPresent();
         }
@@ -200,7 +209,7 @@ public final class SharedDrives {
      * acquired.
      */
     public synchronized void release(DriveName drive, LeaseHolder holder) throws IOException {
-        requireThere();
+        requireMounted();
         if (!Files.isDirectory(drive.lease(folder).resolveSibling("."))) {
             return;
         }
@@ -217,20 +226,20 @@ public final class SharedDrives {
      * lock.
      */
     public Leases leases() throws IOException {
-        requireThere();
+        requireMounted();
         List<NamedLease> named = new ArrayList<>();
         List<String> damaged = new ArrayList<>();
         for (Path project : list(folder)) {
             if (Files.isDirectory(project, LinkOption.NOFOLLOW_LINKS)) {
                 for (Path file : list(project)) {
-                    name(file).ifPresent(drive -> look(drive, file, named, damaged));
+                    name(file).ifPresent(drive -> read(drive, file, named, damaged));
                 }
             }
         }
         return new Leases(named, damaged);
     }
 
-    private void look(DriveName drive, Path file, List<NamedLease> named, List<String> damaged) {
+    private void read(DriveName drive, Path file, List<NamedLease> named, List<String> damaged) {
         try {
             LockedDrive.read(file)
                     .ifPresent(lease -> Stream.concat(lease.holder().stream(), lease.earlierHolders().stream())
@@ -262,20 +271,19 @@ public final class SharedDrives {
             for (Path file : stream) {
                 files.add(file);
                 if (files.size() > MAX_FILES) {
-                    throw new IOException(folder + ": want at most " + MAX_FILES + " files, have more");
+                    throw new IOException(folder + " has more than " + MAX_FILES + " files");
                 }
             }
         } catch (DirectoryIteratorException e) {
-            throw new IOException(folder + ": not read: " + e.getMessage(), e);
+            throw new IOException(folder + ": cannot be read: " + e.getMessage(), e);
         }
         return files;
     }
 
-    private void requireThere() throws IOException {
+    private void requireMounted() throws IOException {
         if (!Files.isRegularFile(folder.resolve(MARK), LinkOption.NOFOLLOW_LINKS)) {
-            throw new IOException(
-                    "drives: want the file " + folder.resolve(MARK) + ", have none that can be seen; mount"
-                            + " the storage of vm.drives, and make it once on a new one");
+            throw new IOException("drives: the file " + folder.resolve(MARK)
+                    + " is not there; mount the storage of vm.drives, and create" + " the file once on a new one");
         }
     }
 
@@ -290,5 +298,9 @@ public final class SharedDrives {
         if (!Files.getPosixFilePermissions(project).equals(PASSABLE)) {
             Files.setPosixFilePermissions(project, PASSABLE);
         }
+    }
+
+    private static StartFailed refused(String text, String hint) {
+        return new StartFailed(VmRunCode.REFUSED, text, hint);
     }
 }

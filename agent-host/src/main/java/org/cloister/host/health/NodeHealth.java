@@ -6,6 +6,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.cloister.host.control.VmRunResult;
 import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.vm.VmRunCode;
 
 /**
  * Decides whether this node must be drained or may be resumed. The state is read back from Slurm: a restarted daemon
@@ -49,7 +50,7 @@ public final class NodeHealth {
 
     /** Records the result of a VM that has ended or did not start. Its code shows whether this host is at fault. */
     public void onVmEnded(VmRunResult how, long nowMs) {
-        if (how.code() == VmRunResult.Code.HOST) {
+        if (how.code() == VmRunCode.HOST) {
             String hint = how.hint().isEmpty() ? "" : "; " + how.hint();
             fault = Optional.of(new Fault(how.phase() + " failed: " + how.text() + hint, nowMs));
         }

@@ -52,7 +52,8 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
                         "StateComplete:" + STATE_WIDTH + "|,Reason:" + REASON_WIDTH + "|"));
         List<FixedWidthRow> lines = FixedWidthRow.of("sinfo", said, MAX_LINES);
         if (lines.isEmpty()) {
-            throw new SlurmUnavailableException("sinfo: want node " + node
+            throw new SlurmUnavailableException(
+                    "sinfo: want node " + node
                     + " in a partition, have none of that name; see" + " slurm.node in agent-host.toml");
         }
         FixedWidthRow first = lines.get(0);
@@ -73,7 +74,8 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
     @Override
     public void drain(DrainReason reason) throws IOException {
         if (readState().isOutOfService()) {
-            throw new IOException("node " + node + ": want it in service, have it taken out by somebody meanwhile");
+            throw new IOException(
+                    "node " + node + ": want it in service, have it taken out by somebody meanwhile");
         }
         update("state=drain", "reason=" + reason);
     }
@@ -82,7 +84,8 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
     public void resume(DrainReason reason) throws IOException {
         SlurmNodeState seen = readState();
         if (seen.isDown() || !seen.ours().equals(Optional.of(reason))) {
-            throw new IOException("node " + node + ": want it drained for our reason, have " + seen);
+            throw new IOException(
+                    "node " + node + ": want it drained for our reason, have " + seen);
         }
         update("state=resume");
     }

@@ -12,6 +12,8 @@ import org.cloister.host.resources.PortOwnerLabels;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.PortRole;
@@ -53,41 +55,41 @@ public final class ControllerVmPlanner {
      * Returns the VM's plan.
      *
      * @param owner of the slot
-     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
+     * @throws StartFailed if this host cannot provide what the VM requires
      */
     public static VmPlan plan(
-            SignedInputs asked,
+            SignedInputs inputs,
             ResourceOwner owner,
-            StepAllocation allotment,
+            StepAllocation allocation,
             GuestImage image,
-            HostVmDefaults terms,
-            VmPaths places)
-            throws UnsatisfiablePlan {
-        DomainDisk drive = new DomainDisk(places.drive(), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE);
-        DomainSpec domain = new DomainPlanner(owner, image, terms, places.folder(), Optional.of(drive))
-                .plan(asked.slot(), allotment);
+            HostVmDefaults defaults,
+            VmPaths paths)
+            throws StartFailed {
+        DomainDisk drive = new DomainDisk(paths.drive(), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE);
+        DomainSpec domain = new DomainPlanner(owner, image, defaults, paths.folder(), Optional.of(drive))
+                .plan(inputs.slot(), allocation);
         PortPlan port = new PortPlan(
                 owner.names().tap(),
-                asked.allocation().vlan(),
-                VlanEndpoint.at(asked.slot().address()),
+                inputs.allocation().vlan(),
+                VlanEndpoint.at(inputs.slot().address()),
                 PortOwnerLabels.job(owner),
                 PortRole.CONTROLLER,
-                peers(asked.allocation().network()),
+                peers(inputs.allocation().network()),
                 null,
                 null,
                 PortOwnerLabels.owner(owner));
         return new VmPlan(
                 domain,
                 port,
-                terms.mtu(),
+                defaults.mtu(),
                 OptionalLong.empty(),
                 image.manifest().identity(),
                 HostSharing.ANY,
-                Optional.of(asked.drive()));
+                Optional.of(inputs.drive()));
     }
 
     /** Returns every address that a worker of the project may get. */
-    private static Set<Endpoint> peers(ProjectSubnet network) throws UnsatisfiablePlan {
+    private static Set<Endpoint> peers(ProjectSubnet network) throws StartFailed {
         Set<Endpoint> peers = new HashSet<>();
         int next = network.controller().bits() + 1;
         for (ProjectAddress each = new ProjectAddress(next);
@@ -95,8 +97,9 @@ public final class ControllerVmPlanner {
                 each = new ProjectAddress(++next)) {
             peers.add(VlanEndpoint.at(each));
             if (peers.size() > MAX_PEERS) {
-                throw new UnsatisfiablePlan(
-                        "network of the project: want room for at most " + MAX_PEERS + " workers, have " + network,
+                throw new StartFailed(
+                        VmRunCode.HOST,
+                        "the project's network " + network + " has room for more than " + MAX_PEERS + " workers",
                         "set network.prefix of the relays to 20 or more");
             }
         }

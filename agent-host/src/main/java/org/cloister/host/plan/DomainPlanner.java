@@ -14,6 +14,8 @@ import org.cloister.host.domain.MemoryProtection;
 import org.cloister.host.domain.SevDecision;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.MemoryFormula;
 
@@ -22,71 +24,75 @@ import org.cloister.protocol.ticket.MemoryFormula;
  * defaults.
  *
  * @param folder of its sockets
- * @param own the disk that it writes to
+ * @param ownDisk the disk that it writes to
  */
 record DomainPlanner(
-        ResourceOwner owner, GuestImage image, HostVmDefaults terms, Path folder, Optional<DomainDisk> own) {
+        ResourceOwner owner, GuestImage image, HostVmDefaults defaults, Path folder, Optional<DomainDisk> ownDisk) {
     private static final long MIB = 1 << 20;
     private static final int KIB_A_MIB = 1 << 10;
 
     /**
      * Returns the domain.
      *
-     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
+     * @throws StartFailed if this host cannot provide what the VM requires
      */
-    DomainSpec plan(AllocatedSlot slot, StepAllocation allotment) throws UnsatisfiablePlan {
+    DomainSpec plan(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
         List<DomainDisk> disks = new ArrayList<>(DirectKernelBoot.layers(image.manifest(), image.folder()));
-        own.ifPresent(disks::add);
+        ownDisk.ifPresent(disks::add);
         return new DomainSpec(
                 owner,
-                terms.accelerator(),
+                defaults.accelerator(),
                 DirectKernelBoot.of(image.manifest(), image.folder()),
-                cpus(slot, allotment),
-                memoryMib(slot, allotment),
-                terms.backing(),
+                cpus(slot, allocation),
+                memoryMib(slot, allocation),
+                defaults.backing(),
                 disks,
                 VlanEndpoint.at(slot.address()).mac(),
                 folder.resolve("channel"),
-                terms.tpm(),
+                defaults.tpm(),
                 launchSecurity(),
-                terms.debugConsole() ? Optional.of(folder.resolve("console.log")) : Optional.empty());
+                defaults.debugConsole() ? Optional.of(folder.resolve("console.log")) : Optional.empty());
     }
 
-    private static CpuPlacement cpus(AllocatedSlot slot, StepAllocation allotment) throws UnsatisfiablePlan {
-        CpuSet cpus = allotment
+    private static CpuPlacement cpus(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
+        CpuSet cpus = allocation
                 .cpus()
-                .orElseThrow(() -> new UnsatisfiablePlan(
-                        "CPUs of the job's step: want a set, have none",
+                .orElseThrow(() -> new StartFailed(
+                        VmRunCode.HOST,
+                        "the job's step has no CPUs of its own in its cgroup",
                         "set ConstrainCores=yes in this host's cgroup.conf"));
-        int given = cpus.numbers().size();
-        if (given > slot.cpus()) {
-            throw new UnsatisfiablePlan(
-                    "CPUs of the job's step: want at most the allocation's " + slot.cpus() + ", have " + given,
-                    "have the job's step started by agent-relay's script, and see TaskPlugin=task/cgroup");
+        int stepCpus = cpus.numbers().size();
+        if (stepCpus > slot.cpus()) {
+            throw new StartFailed(
+                    VmRunCode.HOST,
+                    "the job's step has " + stepCpus + " CPUs, and the allocation permits " + slot.cpus(),
+                    "let only agent-relay's script start the step, and set TaskPlugin=task/cgroup in slurm.conf");
         }
-        return new CpuPlacement(Math.min(given, CpuPlacement.MAX_COUNT), cpus, allotment.node());
+        return new CpuPlacement(Math.min(stepCpus, CpuPlacement.MAX_COUNT), cpus, allocation.node());
     }
 
     /** Returns all memory that the step's limit leaves beside QEMU, rounded down to whole pages of its backing. */
-    private int memoryMib(AllocatedSlot slot, StepAllocation allotment) throws UnsatisfiablePlan {
-        long limit = allotment
+    private int memoryMib(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
+        long limit = allocation
                         .memoryBytes()
-                        .orElseThrow(() -> new UnsatisfiablePlan(
-                                "memory of the job's step: want a limit, have none",
+                        .orElseThrow(() -> new StartFailed(
+                                VmRunCode.HOST,
+                                "the job's step has no memory limit in its cgroup",
                                 "set ConstrainRAMSpace=yes in this host's cgroup.conf"))
                 / MIB;
         int global = (int) Math.min(limit, slot.memoryMib());
-        int page = Math.max(1, terms.backing().hugepageKib().orElse(0) / KIB_A_MIB);
+        int page = Math.max(1, defaults.backing().hugepageKib().orElse(0) / KIB_A_MIB);
         int memory;
         try {
-            memory = MemoryFormula.within(global, 1, terms.reserves()).vm() / page * page;
+            memory = MemoryFormula.within(global, 1, defaults.reserves()).vm() / page * page;
         } catch (IllegalArgumentException e) {
-            throw new UnsatisfiablePlan(String.valueOf(e.getMessage()), "ask for more memory");
+            throw new StartFailed(VmRunCode.HOST, String.valueOf(e.getMessage()), "ask for more memory");
         }
         if (memory == 0) {
-            throw new UnsatisfiablePlan(
-                    "memory of the job's step: want a page of " + page + " MiB besides all reserves, have " + global
-                            + " MiB in all",
+            throw new StartFailed(
+                    VmRunCode.HOST,
+                    "the job's step has " + global + " MiB, which is less than the reserves and one page of " + page
+                            + " MiB",
                     "ask for more memory");
         }
         return memory;
@@ -96,10 +102,10 @@ record DomainPlanner(
      * Decides on launch security by the site's setting only; the controlling VM compares the evidence with what the
      * owners demand.
      */
-    private Optional<LaunchSecurity> launchSecurity() throws UnsatisfiablePlan {
-        SevDecision decision = SevDecision.of(terms.mode(), terms.sev(), MemoryProtection.NONE);
+    private Optional<LaunchSecurity> launchSecurity() throws StartFailed {
+        SevDecision decision = SevDecision.of(defaults.mode(), defaults.sev(), MemoryProtection.NONE);
         if (decision instanceof SevDecision.Refuse refuse) {
-            throw new UnsatisfiablePlan(refuse.reason(), "have its job on a host that has it");
+            throw new StartFailed(VmRunCode.HOST, refuse.reason(), "run the job on a host that supports it");
         }
         return decision instanceof SevDecision.Protect protect
                 ? Optional.of(protect.launchSecurity())

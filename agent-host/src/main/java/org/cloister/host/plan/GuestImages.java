@@ -84,7 +84,8 @@ public final class GuestImages {
                                 Files.getAttribute(path, "unix:size"),
                                 Files.getAttribute(path, "unix:ctime")));
             } catch (NoSuchFileException e) {
-                throw new IOException("image " + image + ": " + file.name() + ": missing; install it anew", e);
+                throw new IOException(
+                        "image " + image + ": " + file.name() + ": missing; install it anew", e);
             }
         }
         return marks;

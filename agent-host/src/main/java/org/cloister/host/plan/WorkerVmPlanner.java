@@ -11,6 +11,7 @@ import org.cloister.host.resources.PortOwnerLabels;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.PortRole;
@@ -46,44 +47,45 @@ public final class WorkerVmPlanner {
      * Returns the VM's plan.
      *
      * @param owner of the slot
-     * @throws UnsatisfiablePlan if this host cannot provide what the VM requires
+     * @throws StartFailed if this host cannot provide what the VM requires
      */
     public static VmPlan plan(
-            SignedInputs asked,
+            SignedInputs inputs,
             ResourceOwner owner,
-            StepAllocation allotment,
+            StepAllocation allocation,
             GuestImage image,
-            HostVmDefaults terms,
-            VmPaths places)
-            throws UnsatisfiablePlan {
-        AllocatedSlot slot = asked.slot();
+            HostVmDefaults defaults,
+            VmPaths paths)
+            throws StartFailed {
+        AllocatedSlot slot = inputs.slot();
         Endpoint self = VlanEndpoint.at(slot.address());
-        OptionalLong scratch = asked.request().scratchMib() == 0
+        OptionalLong scratch = inputs.request().scratchMib() == 0
                 ? OptionalLong.empty()
-                : OptionalLong.of(asked.request().scratchMib() * MIB);
+                : OptionalLong.of(inputs.request().scratchMib() * MIB);
         Optional<DomainDisk> disk = scratch.isPresent()
-                ? Optional.of(new DomainDisk(places.scratch(), SCRATCH_SERIAL, DomainDisk.Use.WRITABLE))
+                ? Optional.of(new DomainDisk(paths.scratch(), SCRATCH_SERIAL, DomainDisk.Use.WRITABLE))
                 : Optional.empty();
-        DomainSpec domain = new DomainPlanner(owner, image, terms, places.folder(), disk).plan(slot, allotment);
+        DomainSpec domain = new DomainPlanner(owner, image, defaults, paths.folder(), disk).plan(slot, allocation);
         PortPlan port = new PortPlan(
                 owner.names().tap(),
-                asked.allocation().vlan(),
+                inputs.allocation().vlan(),
                 self,
                 PortOwnerLabels.job(owner),
                 PortRole.WORKER,
-                peers(asked, self),
+                peers(inputs, self),
                 null,
                 null,
                 PortOwnerLabels.owner(owner));
-        HostSharing sharing = asked.request().exclusive() ? HostSharing.NONE : HostSharing.ANY;
-        return new VmPlan(domain, port, terms.mtu(), scratch, image.manifest().identity(), sharing, Optional.empty());
+        HostSharing sharing = inputs.request().exclusive() ? HostSharing.NONE : HostSharing.ANY;
+        return new VmPlan(
+                domain, port, defaults.mtu(), scratch, image.manifest().identity(), sharing, Optional.empty());
     }
 
     /** Returns the endpoints of the job's other workers and of their controlling VM. */
-    private static Set<Endpoint> peers(SignedInputs asked, Endpoint self) {
+    private static Set<Endpoint> peers(SignedInputs inputs, Endpoint self) {
         Set<Endpoint> peers = new HashSet<>();
-        peers.add(VlanEndpoint.at(asked.allocation().network().controller()));
-        asked.allocation().slots().forEach(each -> peers.add(VlanEndpoint.at(each.address())));
+        peers.add(VlanEndpoint.at(inputs.allocation().network().controller()));
+        inputs.allocation().slots().forEach(each -> peers.add(VlanEndpoint.at(each.address())));
         peers.remove(self);
         return peers;
     }

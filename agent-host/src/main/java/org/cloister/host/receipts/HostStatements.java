@@ -167,7 +167,8 @@ public final class HostStatements implements ErasureListener {
                     put(life.signed(Optional.empty(), now, key));
                 }
             } catch (IOException | GeneralSecurityException e) {
-                LOG.error("part of the receipt of VM {}: {}", life.owner().uuid(), e.toString());
+                LOG.error(
+                        "part of the receipt of VM {}: {}", life.owner().uuid(), e.toString());
             }
         }
         forgetOld(now);
@@ -209,7 +210,10 @@ public final class HostStatements implements ErasureListener {
                 try {
                     drop(life);
                 } catch (IOException e) {
-                    LOG.warn("part of the receipt of VM {}: {}", life.owner().uuid(), e.toString());
+                    LOG.warn(
+                            "part of the receipt of VM {}: {}",
+                            life.owner().uuid(),
+                            e.toString());
                 }
             }
         }

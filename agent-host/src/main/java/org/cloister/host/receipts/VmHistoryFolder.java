@@ -51,7 +51,8 @@ final class VmHistoryFolder implements VmHistoryStore {
             return life;
         } catch (MalformedException e) {
             throw new IOException(
-                    file + ": " + e.getMessage() + "; nobody but us writes here: move it away, and that VM's receipt"
+                    file + ": " + e.getMessage()
+                            + "; nobody but us writes here: move it away, and that VM's receipt"
                             + " goes without this host's part",
                     e);
         }

@@ -176,7 +176,8 @@ final class LedgerJournal implements AutoCloseable {
             write(out, line(line.text()));
         } catch (IOException e) {
             takeBack(before);
-            throw new IOException("ledger " + file + ": not written: " + e.getMessage() + "; free space for it", e);
+            throw new IOException(
+                    "ledger " + file + ": not written: " + e.getMessage() + "; free space for it", e);
         }
         try {
             out.force(false);

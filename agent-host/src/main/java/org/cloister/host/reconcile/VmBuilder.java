@@ -5,6 +5,8 @@ import java.time.InstantSource;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 
 /**
  * Builds VMs, each on the thread of its caller. Every step is in the ledger before it runs. The builder removes
@@ -30,10 +32,10 @@ public final class VmBuilder {
     /**
      * Builds a VM; returns when its guest runs.
      *
-     * @throws SlotClaimRefused if nothing was written or created
+     * @throws StartFailed if nothing was written or created
      */
-    public void build(VmLedgerEntry entry, VmStepRunner maker) throws SlotClaimRefused, VmBuildFailed, IOException {
-        build(entry, maker, () -> {});
+    public void build(VmLedgerEntry entry, VmStepRunner runner) throws VmBuildFailed, IOException {
+        build(entry, runner, () -> {});
     }
 
     /**
@@ -41,20 +43,19 @@ public final class VmBuilder {
      *
      * @param claimed runs once the ledger has the entry, before anything is created; it may end the VM
      */
-    public void build(VmLedgerEntry entry, VmStepRunner maker, Runnable claimed)
-            throws SlotClaimRefused, VmBuildFailed, IOException {
+    public void build(VmLedgerEntry entry, VmStepRunner runner, Runnable claimed) throws VmBuildFailed, IOException {
         String uuid = entry.owner().uuid();
         if (!building.add(uuid)) {
-            throw new SlotClaimRefused("VM " + uuid + ": built: want once, have the second call; make a new UUID");
+            throw new StartFailed(VmRunCode.REFUSED, "VM " + uuid + " is being built already", "make a new UUID");
         }
         try {
             ledger.claim(entry);
             claimed.run();
             for (VmStartStep step : STEPS) {
                 if (step != VmStartStep.SCRATCH || entry.scratch()) {
-                    doStep(entry, step, maker);
+                    doStep(entry, step, runner);
                 } else {
-                    begin(entry, step);
+                    startStep(entry, step);
                 }
             }
         } finally {
@@ -62,22 +63,23 @@ public final class VmBuilder {
         }
     }
 
-    private void doStep(VmLedgerEntry entry, VmStartStep step, VmStepRunner maker) throws VmBuildFailed {
+    private void doStep(VmLedgerEntry entry, VmStartStep step, VmStepRunner runner) throws VmBuildFailed {
         try {
-            if (!maker.isFree(step)) {
-                throw new IOException("want a name of its own, have something under it; see agentctl host ledger");
+            if (!runner.isFree(step)) {
+                throw new IOException(
+                        "something on this host has the name already; agentctl host ledger shows the VMs");
             }
-            begin(entry, step);
-            maker.run(step);
+            startStep(entry, step);
+            runner.run(step);
         } catch (IOException e) {
             fail(entry, step);
             throw new VmBuildFailed(step, message(entry, step) + e.getMessage(), e);
         }
     }
 
-    private void begin(VmLedgerEntry entry, VmStartStep step) throws IOException, VmBuildFailed {
+    private void startStep(VmLedgerEntry entry, VmStartStep step) throws IOException, VmBuildFailed {
         if (!ledger.recordStep(entry.owner().uuid(), step)) {
-            throw new VmBuildFailed(step, message(entry, step) + "want a VM that goes on, have one that is to end");
+            throw new VmBuildFailed(step, message(entry, step) + "the VM is ending and gets no further step");
         }
     }
 

@@ -12,6 +12,8 @@ import java.util.Optional;
 import java.util.Set;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -88,37 +90,50 @@ public final class VmLedger implements AutoCloseable {
                 || spent.values().stream().anyMatch(each -> each.ticket().equals(ticket));
     }
 
-    /** Claims a slot; called before anything of the VM is created. */
-    public synchronized void claim(VmLedgerEntry entry) throws SlotClaimRefused, IOException {
+    /**
+     * Claims a slot; called before anything of the VM is created.
+     *
+     * @throws StartFailed if the slot has or had another VM, or a name is in use
+     */
+    public synchronized void claim(VmLedgerEntry entry) throws IOException {
         ResourceOwner owner = entry.owner();
-        String subject = "ticket " + owner.ticket() + " slot " + owner.slot() + ": claimed: ";
+        String subject = "ticket " + owner.ticket() + " slot " + owner.slot() + ": ";
         SpentSlot before = spent.get(SpentSlot.key(owner.ticket(), owner.slot()));
         if (before != null && entry.claimedMs() - before.endedMs() < SpentSlot.KEPT_MS) {
-            throw new SlotClaimRefused(subject + "want a slot that had no VM here, have one whose VM ended at "
-                    + Instant.ofEpochMilli(before.endedMs()) + "; submit the job again, which makes a new ticket");
+            throw refused(
+                    subject + "the slot was used on this host; its VM ended at "
+                            + Instant.ofEpochMilli(before.endedMs()),
+                    "submit the job again, which makes a new ticket");
         }
         for (VmLedgerEntry other : entries.values()) {
             requireApart(subject, owner, other.owner());
         }
         if (entries.size() >= MAX_ENTRIES) {
-            throw new SlotClaimRefused(subject + "want fewer than " + MAX_ENTRIES + " VMs on this host, have "
-                    + entries.size() + "; see agentctl host ledger for those that do not end");
+            throw refused(
+                    subject + "this host has " + entries.size() + " VMs and may have " + MAX_ENTRIES,
+                    "agentctl host ledger shows those that do not end");
         }
         record(new JournalRecord.Put(entry));
     }
 
-    private static void requireApart(String subject, ResourceOwner owner, ResourceOwner other) throws SlotClaimRefused {
+    private static void requireApart(String subject, ResourceOwner owner, ResourceOwner other) throws StartFailed {
         if (other.uuid().equals(owner.uuid())
                 || (other.ticket().equals(owner.ticket()) && other.slot() == owner.slot())) {
-            throw new SlotClaimRefused(subject + "want a slot without a VM, have the VM " + other.uuid() + " of job "
-                    + other.globalJob() + "; one step of a job calls once");
+            throw refused(
+                    subject + "the slot has the VM " + other.uuid() + " of job " + other.globalJob() + " already",
+                    "start one step for each node of the job, and only once");
         }
         for (ResourceKind part : ResourceKind.values()) {
             if (part.nameOf(owner).equals(part.nameOf(other))) {
-                throw new SlotClaimRefused(subject + "want names of its own, have " + part.nameOf(owner) + ", which VM "
-                        + other.uuid() + " has; submit the job again, which makes a new ticket");
+                throw refused(
+                        subject + "VM " + other.uuid() + " has the same name " + part.nameOf(owner),
+                        "submit the job again, which makes a new ticket");
             }
         }
+    }
+
+    private static StartFailed refused(String text, String hint) {
+        return new StartFailed(VmRunCode.REFUSED, text, hint);
     }
 
     /**

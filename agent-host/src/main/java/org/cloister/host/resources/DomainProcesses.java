@@ -23,7 +23,7 @@ public final class DomainProcesses {
     private static final Path PROC = Path.of("/proc");
 
     private final Path folder;
-    private final CgroupAttacher entrance;
+    private final CgroupAttacher attacher;
 
     /** Same as {@link #DomainProcesses(Path, CgroupAttacher)}, for root. */
     public DomainProcesses(Path folder) {
@@ -32,11 +32,11 @@ public final class DomainProcesses {
 
     /**
      * @param folder libvirt's, with a file NAME.pid for each domain: {@code /run/libvirt/qemu}
-     * @param entrance moves processes into job steps
+     * @param attacher moves processes into job steps
      */
-    public DomainProcesses(Path folder, CgroupAttacher entrance) {
+    public DomainProcesses(Path folder, CgroupAttacher attacher) {
         this.folder = folder;
-        this.entrance = entrance;
+        this.attacher = attacher;
     }
 
     /**
@@ -64,7 +64,7 @@ public final class DomainProcesses {
      * @throws IOException if the domain has no process, or the process is not completely in the step afterwards
      */
     void enter(StepCgroup step, ResourceOwner owner) throws IOException {
-        step.attach(entrance, owner.names().domain(), running(owner));
+        step.attach(attacher, owner.names().domain(), running(owner));
     }
 
     /**
@@ -74,8 +74,8 @@ public final class DomainProcesses {
      */
     long running(ResourceOwner owner) throws IOException {
         return pid(owner)
-                .orElseThrow(() -> new IOException("VM " + owner.uuid() + ": want a process of its domain "
-                        + owner.names().domain() + ", have none; look into libvirt's log of it"));
+                .orElseThrow(() -> new IOException("VM " + owner.uuid() + ": its domain "
+                        + owner.names().domain() + " has no process; libvirt's log of the domain shows why"));
     }
 
     boolean isFree(ResourceOwner owner) {

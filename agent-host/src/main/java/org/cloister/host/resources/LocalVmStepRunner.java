@@ -64,8 +64,8 @@ public final class LocalVmStepRunner implements VmStepRunner {
     /** Resumes the guest. Rejects a step that has ended since, as its end would no longer stop the VM. */
     private void run() throws IOException {
         if (!step.contains(parts.processes().running(plan.owner()))) {
-            throw new JobStepEnded("VM " + plan.owner().uuid() + ": want its process in step " + step.step()
-                    + ", have it elsewhere; it has ended");
+            throw new JobStepEnded("VM " + plan.owner().uuid() + ": step " + step.step()
+                    + " has ended, and its process is no longer there");
         }
         parts.hypervisor().resume(plan.owner().uuid());
     }

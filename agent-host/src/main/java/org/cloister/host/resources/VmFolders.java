@@ -219,8 +219,7 @@ public final class VmFolders {
 
     private static void requireAtMost(Path folder, int count, int max) throws IOException {
         if (count > max) {
-            throw new IOException(
-                    folder + ": want at most " + max + " files, have more; it has to be of this host's VMs alone");
+            throw new IOException(folder + ": want at most " + max + " files, have more; it has to be of this host's VMs alone");
         }
     }
 

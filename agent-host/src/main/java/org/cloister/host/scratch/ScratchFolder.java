@@ -18,6 +18,8 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.cloister.host.scratch.ScratchFiles.ScratchFile;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 
 /**
  * Folder of the host's scratch files, one for each VM with a scratch disk: created sparse, and erased before its name
@@ -49,7 +51,7 @@ public final class ScratchFolder {
      * Creates an empty file, which is on disk when this returns.
      *
      * @param bytes size that the VM will see
-     * @throws ScratchSpaceExhausted before anything is created
+     * @throws StartFailed before anything is created
      */
     public synchronized Path make(ResourceOwner owner, long bytes) throws IOException {
         requireSpace(bytes);
@@ -81,22 +83,22 @@ public final class ScratchFolder {
         }
         long promised = list().bytes();
         if (bytes > budget - promised) {
-            throw new ScratchSpaceExhausted(
-                    folder,
-                    true,
-                    bytes + " bytes more",
-                    promised + " of " + budget + " promised to others",
-                    "end VMs that have scratch disks, or raise the folder's budget");
+            throw new StartFailed(
+                    VmRunCode.UNAVAILABLE,
+                    full(bytes, promised + " of its budget of " + budget + " are promised to other VMs"),
+                    "request less scratch, wait for other VMs to end, or raise the folder's budget");
         }
         long usable = Files.getFileStore(folder).getUsableSpace();
         if (bytes > usable) {
-            throw new ScratchSpaceExhausted(
-                    folder,
-                    false,
-                    bytes + " bytes",
-                    usable + " usable",
-                    "free space on its file system, or lower the folder's budget to what is there");
+            throw new StartFailed(
+                    VmRunCode.HOST,
+                    full(bytes, "its file system has " + usable),
+                    "free space on it, or lower the folder's budget to what is there");
         }
+    }
+
+    private String full(long bytes, String reason) {
+        return "scratch folder " + folder + ": disk full: a VM needs " + bytes + " bytes, and " + reason;
     }
 
     /**
@@ -106,22 +108,22 @@ public final class ScratchFolder {
      */
     public ScratchFiles list() throws IOException {
         List<ScratchFile> all = new ArrayList<>();
-        Set<String> strange = new TreeSet<>();
+        Set<String> foreign = new TreeSet<>();
         try (DirectoryStream<Path> files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
-                if (all.size() + strange.size() == MAX_FILES) {
-                    throw new IOException("scratch folder " + folder + ": want at most " + MAX_FILES
-                            + " files, have more; it has to be of this host's VMs alone");
+                if (all.size() + foreign.size() == MAX_FILES) {
+                    throw new IOException("scratch folder " + folder + " has more than " + MAX_FILES
+                            + " files; use it for this host's VMs only");
                 }
-                look(file, all, strange);
+                classify(file, all, foreign);
             }
         } catch (DirectoryIteratorException e) {
-            throw new IOException("scratch folder " + folder + ": not read: " + e.getMessage(), e);
+            throw new IOException("scratch folder " + folder + ": cannot be read: " + e.getMessage(), e);
         }
-        return new ScratchFiles(all, strange);
+        return new ScratchFiles(all, foreign);
     }
 
-    private static void look(Path file, List<ScratchFile> all, Set<String> strange) throws IOException {
+    private static void classify(Path file, List<ScratchFile> all, Set<String> foreign) throws IOException {
         String name = file.getFileName().toString();
         try {
             BasicFileAttributes attributes =
@@ -129,7 +131,7 @@ public final class ScratchFolder {
             ScratchFileName.parse(name)
                     .filter(owner -> attributes.isRegularFile())
                     .ifPresentOrElse(
-                            owner -> all.add(new ScratchFile(owner, attributes.size())), () -> strange.add(name));
+                            owner -> all.add(new ScratchFile(owner, attributes.size())), () -> foreign.add(name));
         } catch (NoSuchFileException e) {
             return; // Removed after the folder was read.
         }
@@ -149,8 +151,8 @@ public final class ScratchFolder {
             channel.truncate(0);
             channel.force(true);
             if (channel.size() != 0) {
-                throw new IOException("scratch file " + file(owner) + ": erased: want 0 bytes, have " + channel.size()
-                        + "; look for the process that still writes to it");
+                throw new IOException("scratch file " + file(owner) + " still has " + channel.size()
+                        + " bytes after its erasure; find the process that writes to it");
             }
             return new ScratchFileErasure(owner, method, bytes, overwritten);
         }
@@ -183,8 +185,8 @@ public final class ScratchFolder {
         while (block.hasRemaining()) {
             int read = channel.read(block, at);
             if (read < 0) {
-                throw new IOException("scratch file: read to " + at + ": want " + block.remaining()
-                        + " bytes more, have its end; look for the process that still writes to it");
+                throw new IOException("scratch file ends at byte " + at + ", " + block.remaining()
+                        + " bytes early; find the process that still writes to it");
             }
             at += read;
         }

@@ -75,9 +75,10 @@ final class CgroupMounts {
                 .filter(mount -> mount.controllers.equals(wanted))
                 .map(Mount::at)
                 .findFirst()
-                .orElseThrow(() ->
-                        new NotInJobStep("cgroup hierarchy " + (controllers.isEmpty() ? "of version 2" : controllers)
-                                + ": want it mounted, have it nowhere; mount it below /sys/fs/cgroup"));
+                .orElseThrow(() -> new NotInJobStep(
+                        "cgroup hierarchy " + (controllers.isEmpty() ? "of version 2" : controllers)
+                                + " is not mounted on this host",
+                        "mount it below /sys/fs/cgroup"));
     }
 
     /** Returns the mount points of all hierarchies, each once. */

@@ -60,14 +60,15 @@ record JobStep(long job, String step, List<CgroupPath> cgroups) {
             if (found.isPresent()
                     && (found.get().job != step.job || !found.get().step.equals(step.step))) {
                 throw new NotInJobStep(
-                        "caller's cgroups: want one step, have " + found.get().job + "." + found.get().step + " and "
-                                + step.job + "." + step.step + "; nobody but slurmd is to move processes there");
+                        "the caller is in cgroups of two steps, " + found.get() + " and " + step,
+                        "let only slurmd move processes there");
             }
             found = Optional.of(step);
         }
-        return found.orElseThrow(() ->
-                new NotInJobStep("caller's cgroups: want a step of Slurm's, have none; start it with srun, and set"
-                        + " ProctrackType=proctrack/cgroup and TaskPlugin=task/cgroup on this host"));
+        return found.orElseThrow(() -> new NotInJobStep(
+                "the caller is in no cgroup of a Slurm step",
+                "start it with srun, and set ProctrackType=proctrack/cgroup and TaskPlugin=task/cgroup on this"
+                        + " host"));
     }
 
     @Override

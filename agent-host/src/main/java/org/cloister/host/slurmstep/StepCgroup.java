@@ -21,7 +21,7 @@ import org.cloister.slurm.LogText;
  */
 public final class StepCgroup {
     /** Maximum of attempts: threads may be created while their process is moved; each attempt finds fewer. */
-    private static final int MOST_ROUNDS = 10;
+    private static final int MAX_ATTEMPTS = 10;
     /** Value for no limit in version 1: the largest multiple of a page. */
     private static final long UNLIMITED = Long.MAX_VALUE / 4096 * 4096;
 
@@ -63,7 +63,7 @@ public final class StepCgroup {
 
     static StepCgroup of(Path proc, long pid) throws IOException {
         JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
-        CgroupMounts mounts = CgroupMounts.parse(read(proc.resolve("self/mountinfo"), "our own mounts"));
+        CgroupMounts mounts = CgroupMounts.parse(read(proc.resolve("self/mountinfo"), "agent-host"));
         List<Folders> all = new ArrayList<>();
         for (JobStep.CgroupPath place : step.cgroups()) {
             Path root = mounts.root(place.controllers());
@@ -106,21 +106,21 @@ public final class StepCgroup {
      * Moves a process and all of its threads to the caller's cgroups, so that the step's limits, accounting and end
      * apply to it.
      *
-     * @param entrance moves the process
+     * @param attacher moves the process
      * @param domain name of its VM in libvirt
      * @param pid of QEMU, which is paused
      * @throws JobStepEnded if the step has ended; the process may then be in some of its cgroups, and must be killed
      * @throws IOException if it is not completely there afterwards
      */
-    public void attach(CgroupAttacher entrance, String domain, long pid) throws IOException {
-        for (int round = 0; round < MOST_ROUNDS; round++) {
-            enter(entrance, domain, pid);
+    public void attach(CgroupAttacher attacher, String domain, long pid) throws IOException {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+            moveOnce(attacher, domain, pid);
             if (isWhole(pid)) {
                 return;
             }
         }
-        throw new IOException("process " + pid + ": want all threads in step " + step + ", have some elsewhere after "
-                + MOST_ROUNDS + " tries; somebody moves them back");
+        throw new IOException("process " + pid + ": some threads are outside step " + step + " after " + MAX_ATTEMPTS
+                + " attempts; find the program that moves them back");
     }
 
     /** Returns whether every thread of a process is in the caller's cgroups, even if the caller has ended. */
@@ -146,15 +146,15 @@ public final class StepCgroup {
         return all.stream().allMatch(each -> Files.isDirectory(each.caller));
     }
 
-    private void enter(CgroupAttacher entrance, String domain, long pid) throws IOException {
+    private void moveOnce(CgroupAttacher attacher, String domain, long pid) throws IOException {
         try {
-            entrance.attach(
+            attacher.attach(
                     domain, pid, caller, all.stream().map(Folders::caller).toList());
         } catch (JobStepEnded e) {
             throw e;
         } catch (IOException e) {
             if (!exists()) {
-                throw gone();
+                throw stepEnded();
             }
             throw new IOException("process " + pid + ": not moved into step " + step + ": " + e.getMessage(), e);
         }
@@ -166,8 +166,7 @@ public final class StepCgroup {
         try (DirectoryStream<Path> each = Files.newDirectoryStream(tasks)) {
             each.forEach(threads::add);
         } catch (NoSuchFileException e) {
-            throw new IOException(
-                    "process " + pid + ": want it in step " + step + ", have no such process any more", e);
+            throw new IOException("process " + pid + " of step " + step + " has ended", e);
         }
         for (Path thread : threads) {
             if (!isHere(thread)) {
@@ -190,8 +189,8 @@ public final class StepCgroup {
                         list.memberships().contains(new ProcessCgroups.Membership(place.controllers(), place.path())));
     }
 
-    private JobStepEnded gone() {
-        return new JobStepEnded("step " + step + ": want its cgroups, have none any more; it has ended");
+    private JobStepEnded stepEnded() {
+        return new JobStepEnded("step " + step + " has ended: its cgroups are gone");
     }
 
     private static CpuSet numbers(Path file) throws IOException {
@@ -245,7 +244,7 @@ public final class StepCgroup {
         try {
             return Files.readString(file, StandardCharsets.ISO_8859_1);
         } catch (NoSuchFileException e) {
-            throw new JobStepEnded(subject + ": want " + file + ", have none; it has ended");
+            throw new JobStepEnded(subject + " has ended: " + file + " is gone");
         }
     }
 }

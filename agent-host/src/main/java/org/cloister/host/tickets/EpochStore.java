@@ -50,7 +50,8 @@ public final class EpochStore {
             for (String line : Files.readAllLines(file, StandardCharsets.US_ASCII)) {
                 Optional<HighWaterMarks> read = HighWaterMarks.parse(line);
                 if (read.isEmpty() || projects.put(read.get().project(), read.get()) != null) {
-                    throw new IOException(file + ": want a project and what was seen of it in each line, each once,"
+                    throw new IOException(
+                            file + ": want a project and what was seen of it in each line, each once,"
                             + " have another one in line " + (projects.size() + 1) + "; restore the file, or take it"
                             + " away if every project's controlling VM was opened since");
                 }
@@ -144,7 +145,8 @@ public final class EpochStore {
      */
     public synchronized void raise(SignedRequest signed) throws IOException {
         HighWaterMarks seen = marks(signed.project())
-                .orElseThrow(() -> new IllegalStateException("epoch of a project of which nothing was seen"));
+                .orElseThrow(
+                        () -> new IllegalStateException("epoch of a project of which nothing was seen"));
         long before = highestEpoch(signed);
         if (signed.epoch() < before) {
             throw new TicketRefusedException(

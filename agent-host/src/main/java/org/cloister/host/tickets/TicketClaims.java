@@ -117,7 +117,9 @@ public final class TicketClaims implements AutoCloseable {
     private synchronized void ask(String ticket, PendingClaim asked) throws TicketRefusedException {
         if (closed) {
             throw new TicketRefusedException(
-                    TicketClause.UNAVAILABLE, "ticket " + ticket, "a host that goes on", "one that ends", "ask again");
+                    TicketClause.UNAVAILABLE,
+                    "ticket " + ticket,
+                    "a host that goes on", "one that ends", "ask again");
         }
         if (claims.putIfAbsent(ticket, asked) != null) {
             throw new TicketRefusedException(

@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 import org.cloister.host.slurmstep.NotInJobStep;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -110,7 +111,7 @@ class ControlServerTest {
         ControlClientProcess caller = caller().say(RUN);
         work.awaitCallers(1);
         caller.kill();
-        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
     }
 
     @Test
@@ -118,7 +119,7 @@ class ControlServerTest {
         ControlClientProcess caller = caller().say(RUN);
         work.awaitCallers(1);
         caller.say(STATUS);
-        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
         assertThat(caller.rest()).anyMatch(line -> line.contains("want stop while a VM is waited for"));
     }
 
@@ -152,7 +153,7 @@ class ControlServerTest {
         assertThatThrownBy(() -> CallerJobLookup.FROM_CGROUPS.jobOf(
                         ProcessHandle.current().pid()))
                 .isInstanceOf(NotInJobStep.class);
-        assertThat(ask(RUN)).startsWith("{\"refused\":").contains("want a step of Slurm's, have none");
+        assertThat(ask(RUN)).startsWith("{\"refused\":").contains("the caller is in no cgroup of a Slurm step");
         assertThat(work.ledger()).isEmpty();
     }
 
@@ -178,7 +179,7 @@ class ControlServerTest {
                         + "\"ports\":[\"cl-czgfrtu30 tag=103\"],\"flows\":[\"table=0,priority=1,actions=drop\"]}}");
         assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
                 .isEqualTo("{\"answer\":{\"vm\":\"" + uuid + "\",\"stopping\":true}}");
-        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
         assertThat(ask("{\"request\":\"ledger\"}"))
                 .isEqualTo("{\"answer\":{\"entries\":[{" + vm
                         + "\"scratch\":true,\"claimed\":\"2026-11-22T10:00:00Z\",\"step\":\"running\",\"end\":{"

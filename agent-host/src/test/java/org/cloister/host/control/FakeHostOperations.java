@@ -12,6 +12,7 @@ import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.VmRunCode;
 import org.jspecify.annotations.Nullable;
 
 /** A host whose VMs have nothing but an owner: they run until they are stopped, or power off when a test says so. */
@@ -57,7 +58,7 @@ public final class FakeHostOperations implements HostOperations {
         }
         callers.add(caller);
         notifyAll();
-        return () -> end(ticket, VmRunResult.Code.STOPPED);
+        return () -> end(ticket, VmRunCode.STOPPED);
     }
 
     private Vm begin(JobStepCaller caller, String ticket, VmRunListener phases) {
@@ -79,13 +80,13 @@ public final class FakeHostOperations implements HostOperations {
 
     /** Of its own accord. */
     public void powerOff(String ticket) {
-        end(ticket, VmRunResult.Code.DONE);
+        end(ticket, VmRunCode.DONE);
     }
 
-    private synchronized void end(String ticket, VmRunResult.Code code) {
+    private synchronized void end(String ticket, VmRunCode code) {
         Vm vm = vms.get(ticket);
         if (vm != null && vm.ended == null) {
-            String text = code == VmRunResult.Code.DONE ? "the guest powered off" : "the VM was stopped";
+            String text = code == VmRunCode.DONE ? "the guest powered off" : "the VM was stopped";
             vm.ended = new VmRunResult(code, VmRunPhase.GONE, text, "");
             vm.phases.onResult(vm.ended);
             notifyAll();
@@ -165,7 +166,7 @@ public final class FakeHostOperations implements HostOperations {
 
     @Override
     public void stop(String vm) throws OperationRefused {
-        end(find(vm).ticket(), VmRunResult.Code.STOPPED);
+        end(find(vm).ticket(), VmRunCode.STOPPED);
     }
 
     @Override
@@ -184,7 +185,7 @@ public final class FakeHostOperations implements HostOperations {
                         || name.equals(owner.ticket())
                         || name.equals(owner.names().domain()))
                 .findFirst()
-                .orElseThrow(() -> new OperationRefused(
-                        name + ": want a VM of this host, have none of that name", "see agentctl host vms"));
+                .orElseThrow(() ->
+                        new OperationRefused(name + ": want a VM of this host, have none of that name", "see agentctl host vms"));
     }
 }

@@ -15,11 +15,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.cloister.host.drive.DriveClaim;
-import org.cloister.host.drive.DriveLeaseRefused;
 import org.cloister.host.drive.DriveName;
 import org.cloister.host.drive.LeaseWait;
 import org.cloister.host.drive.SharedDrives;
-import org.cloister.host.drive.StorageUnavailable;
 import org.cloister.host.reconcile.ResourceOwners;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTermination;
@@ -27,6 +25,8 @@ import org.cloister.host.reconcile.VmTermination.Why;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.resources.VmPlanSamples;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -293,11 +293,15 @@ class DriveLeaseMonitorTest {
     @Test
     void a_drive_that_is_refused_or_cannot_be_asked_for_leaves_nothing_to_look_after() throws Exception {
         takeElsewhere();
-        assertThatThrownBy(() -> take(() -> true)).isInstanceOf(DriveLeaseRefused.class);
+        assertThatThrownBy(() -> take(() -> true))
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED));
         watch.onBuilt(OWNER);
         watch.checkLeases();
         Files.delete(folder.resolve(SharedDrives.MARK));
-        assertThatThrownBy(() -> take(() -> true)).isInstanceOf(StorageUnavailable.class);
+        assertThatThrownBy(() -> take(() -> true))
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.UNAVAILABLE));
         watch.onBuilt(OWNER);
         Files.createFile(folder.resolve(SharedDrives.MARK));
         watch.checkLeases();

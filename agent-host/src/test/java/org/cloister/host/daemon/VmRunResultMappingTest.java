@@ -7,18 +7,18 @@ import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import org.cloister.host.control.VmRunPhase;
-import org.cloister.host.control.VmRunResult.Code;
 import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.reconcile.VmTermination.Why;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 class VmRunResultMappingTest {
     /** Whom nobody has to look for at this host. */
-    private static final Set<Code> OTHERS = EnumSet.complementOf(EnumSet.of(Code.HOST));
+    private static final Set<VmRunCode> OTHERS = EnumSet.complementOf(EnumSet.of(VmRunCode.HOST));
 
-    private static Code code(Why why, VmRunPhase phase) {
+    private static VmRunCode code(Why why, VmRunPhase phase) {
         return VmRunResultMapping.of(new VmTermination(why, "", 1), phase).code();
     }
 
@@ -35,24 +35,24 @@ class VmRunResultMappingTest {
 
     @Test
     void a_guest_that_ended_after_it_spoke_is_done_and_one_that_never_did_is_at_fault() {
-        assertThat(code(Why.DOMAIN_GONE, VmRunPhase.REGISTERED)).isEqualTo(Code.DONE);
-        assertThat(code(Why.DOMAIN_GONE, VmRunPhase.RUNNING)).isEqualTo(Code.GUEST);
-        assertThat(code(Why.DIED, VmRunPhase.REGISTERED)).isEqualTo(Code.GUEST);
+        assertThat(code(Why.DOMAIN_GONE, VmRunPhase.REGISTERED)).isEqualTo(VmRunCode.DONE);
+        assertThat(code(Why.DOMAIN_GONE, VmRunPhase.RUNNING)).isEqualTo(VmRunCode.GUEST);
+        assertThat(code(Why.DIED, VmRunPhase.REGISTERED)).isEqualTo(VmRunCode.GUEST);
     }
 
     @Test
     void the_host_is_at_fault_where_a_job_a_guest_and_a_restart_are_not() {
-        Map<Why, Code> wanted = new EnumMap<>(Why.class);
-        wanted.put(Why.ASKED, Code.STOPPED);
-        wanted.put(Why.STEP_GONE, Code.STOPPED);
-        wanted.put(Why.NOT_REGISTERED, Code.GUEST);
-        wanted.put(Why.INTERRUPTED, Code.UNAVAILABLE);
-        wanted.put(Why.STOPPED, Code.HOST);
-        wanted.put(Why.LOST, Code.HOST);
-        wanted.put(Why.FAILED, Code.HOST);
-        wanted.put(Why.ORPHAN, Code.HOST);
-        wanted.put(Why.DRIVE_TAKEN, Code.STOPPED);
-        wanted.put(Why.DRIVE_SILENT, Code.UNAVAILABLE);
+        Map<Why, VmRunCode> wanted = new EnumMap<>(Why.class);
+        wanted.put(Why.ASKED, VmRunCode.STOPPED);
+        wanted.put(Why.STEP_GONE, VmRunCode.STOPPED);
+        wanted.put(Why.NOT_REGISTERED, VmRunCode.GUEST);
+        wanted.put(Why.INTERRUPTED, VmRunCode.UNAVAILABLE);
+        wanted.put(Why.STOPPED, VmRunCode.HOST);
+        wanted.put(Why.LOST, VmRunCode.HOST);
+        wanted.put(Why.FAILED, VmRunCode.HOST);
+        wanted.put(Why.ORPHAN, VmRunCode.HOST);
+        wanted.put(Why.DRIVE_TAKEN, VmRunCode.STOPPED);
+        wanted.put(Why.DRIVE_SILENT, VmRunCode.UNAVAILABLE);
         wanted.forEach((why, code) ->
                 assertThat(code(why, VmRunPhase.RUNNING)).as(why.toString()).isEqualTo(code));
     }

@@ -14,6 +14,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import org.cloister.host.vm.StartFailed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,8 +84,8 @@ class SharedDrivesTest {
     @Test
     void a_drive_that_is_there_stays_as_it_is_and_one_that_has_to_be_there_is_not_made() throws Exception {
         assertThatThrownBy(() -> first.acquire(DRIVE, holder(first, 1), 0, new ManualLeaseWait()))
-                .isInstanceOf(DriveLeaseRefused.class)
-                .hasMessageContaining("have none");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("does not exist");
         assertThat(lease()).doesNotExist();
         take(first, 1, new ManualLeaseWait());
         Files.writeString(first.image(DRIVE), "what a VM wrote");
@@ -133,14 +134,16 @@ class SharedDrivesTest {
         take(first, 5, new ManualLeaseWait());
         assertThat(take(first, 5, new ManualLeaseWait())).isTrue();
         assertThatThrownBy(() -> take(second, 5, new ManualLeaseWait()))
-                .isInstanceOf(DriveLeaseRefused.class)
-                .hasMessageContaining("want an epoch above 5, have 5");
-        assertThatThrownBy(() -> take(second, 4, new ManualLeaseWait())).hasMessageContaining("above 5, have 4");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("epoch 5 is not later than 5");
+        assertThatThrownBy(() -> take(second, 4, new ManualLeaseWait()))
+                .hasMessageContaining("epoch 4 is not later than 5");
         assertThatThrownBy(
                         () -> first.acquire(DRIVE, first.holder(5, DriveSamples.opening(6)), 1, new ManualLeaseWait()))
-                .isInstanceOf(DriveLeaseRefused.class);
+                .isInstanceOf(StartFailed.class);
         letGo(first, 5);
-        assertThatThrownBy(() -> take(first, 5, new ManualLeaseWait())).hasMessageContaining("above 5, have 5");
+        assertThatThrownBy(() -> take(first, 5, new ManualLeaseWait()))
+                .hasMessageContaining("epoch 5 is not later than 5");
         assertThat(take(second, 6, new ManualLeaseWait())).isTrue();
     }
 
@@ -195,8 +198,8 @@ class SharedDrivesTest {
             }
         });
         assertThatThrownBy(() -> take(second, 2, clock))
-                .isInstanceOf(DriveLeaseRefused.class)
-                .hasMessageContaining("taken by a later epoch meanwhile");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("a later epoch acquired it");
         assertThat(clock.pauses()).isOne();
         assertThat(second.isHeld(DRIVE, holder(second, 2))).isFalse();
     }
@@ -220,10 +223,9 @@ class SharedDrivesTest {
     void a_damaged_lease_is_refused_with_what_mends_it_and_left_as_it_is(String text) throws Exception {
         take(first, 1, new ManualLeaseWait());
         Files.writeString(lease(), text);
-        DriveLeaseRefused refused =
-                catchThrowableOfType(DriveLeaseRefused.class, () -> take(second, 2, new ManualLeaseWait()));
+        StartFailed refused = catchThrowableOfType(StartFailed.class, () -> take(second, 2, new ManualLeaseWait()));
         assertThat(refused).hasMessageContaining(lease().toString());
-        assertThat(refused.hint()).contains("see on every host that none runs");
+        assertThat(refused.hint()).contains("check on every host that none runs");
         assertThatThrownBy(() -> first.release(DRIVE, holder(first, 1))).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> first.isHeld(DRIVE, holder(first, 1))).isInstanceOf(IOException.class);
         assertThat(first.leases().damaged()).singleElement().asString().startsWith(lease() + ": ");
@@ -286,7 +288,7 @@ class SharedDrivesTest {
             take(first, epoch, new ManualLeaseWait(pauses -> false));
         }
         assertThatThrownBy(() -> take(second, 99, new ManualLeaseWait()))
-                .isInstanceOf(DriveLeaseRefused.class)
+                .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("start agent-host on the hosts that it names");
         assertThat(first.leases().ofThisHost()).hasSize(DriveLease.MAX_BEFORE + 1);
     }

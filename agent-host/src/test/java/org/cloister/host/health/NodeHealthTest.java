@@ -11,6 +11,7 @@ import java.util.Set;
 import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
 import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,7 +32,7 @@ class NodeHealthTest {
         return new SlurmNodeState(new HashSet<>(Arrays.asList(words.split("\\+", -1))), reason);
     }
 
-    private static VmRunResult ending(VmRunResult.Code code) {
+    private static VmRunResult ending(VmRunCode code) {
         return new VmRunResult(code, VmRunPhase.SCRATCH, "no space left", "free some");
     }
 
@@ -65,7 +66,7 @@ class NodeHealthTest {
     /** A fault at the start, and resumed by us. @return when */
     private long drainedAndResumed() {
         health.onPass(clean(), START);
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         SlurmNodeState ours = seen(drained(IDLE, START), START);
         health.onPass(clean(), START + CLEAN);
         assertThat(decide(ours, START + CLEAN)).isInstanceOf(NodeDecision.Resume.class);
@@ -76,13 +77,13 @@ class NodeHealthTest {
 
     @Test
     void a_fault_of_the_host_drains_it_and_says_why() {
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         assertThat(drained(IDLE, START).text()).isEqualTo("scratch failed: no space left; free some");
     }
 
     @ParameterizedTest
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HOST")
-    void no_other_end_of_a_vm_does(VmRunResult.Code code) {
+    void no_other_end_of_a_vm_does(VmRunCode code) {
         health.onVmEnded(ending(code), START);
         assertThat(decide(IDLE, START)).isEqualTo(LEAVE);
         assertThat(health.needsCheck(START)).isFalse();
@@ -123,7 +124,7 @@ class NodeHealthTest {
 
     @Test
     void it_is_resumed_when_all_was_clean_for_long_enough_and_nothing_else_is_wrong() {
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         DrainReason reason = drained(IDLE, START);
         SlurmNodeState ours = seen(reason, START);
         health.onPass(clean(), START + SECOND);
@@ -136,10 +137,10 @@ class NodeHealthTest {
 
     @Test
     void trouble_or_another_fault_meanwhile_begins_the_time_anew() {
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         SlurmNodeState ours = seen(drained(IDLE, START), START);
         health.onPass(clean(), START);
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START + 100 * SECOND);
+        health.onVmEnded(ending(VmRunCode.HOST), START + 100 * SECOND);
         health.onPass(outcome(List.of(), "bridge: no answer"), START + 150 * SECOND);
         health.onPass(clean(), START + 200 * SECOND);
         assertThat(decide(ours, START + 200 * SECOND + CLEAN - 1)).isEqualTo(LEAVE);
@@ -158,7 +159,7 @@ class NodeHealthTest {
     @ValueSource(strings = {"idle+drain", "mixed+drain", "down", "down+drain", "fail"})
     void what_somebody_else_took_out_is_left_alone(String words) {
         health.onPass(clean(), START);
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         String changed = DrainReason.of("scratch failed", START, false) + ", ann looks at it";
         for (String reason : List.of("disk swap", "cloister: mine", "none", "", changed)) {
             assertThat(decide(state(words, reason), START + SECOND)).isEqualTo(LEAVE);
@@ -168,7 +169,7 @@ class NodeHealthTest {
 
     @Test
     void a_fault_that_still_counts_when_an_administrator_ends_his_own_work_drains() {
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         assertThat(decide(state("idle+drain", "disk swap"), START)).isEqualTo(LEAVE);
         assertThat(decide(IDLE, START + SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
@@ -176,7 +177,7 @@ class NodeHealthTest {
     @Test
     void a_second_fault_within_an_hour_waits_for_an_administrator() {
         long resumed = drainedAndResumed();
-        health.onVmEnded(ending(VmRunResult.Code.HOST), resumed + 3599 * SECOND);
+        health.onVmEnded(ending(VmRunCode.HOST), resumed + 3599 * SECOND);
         DrainReason reason = drained(IDLE, resumed + 3599 * SECOND);
         assertThat(reason.manualResume()).isTrue();
         SlurmNodeState ours = seen(reason, resumed + 3599 * SECOND);
@@ -189,7 +190,7 @@ class NodeHealthTest {
     @Test
     void a_fault_after_more_than_an_hour_is_a_first_one() {
         long resumed = drainedAndResumed();
-        health.onVmEnded(ending(VmRunResult.Code.HOST), resumed + 3600 * SECOND);
+        health.onVmEnded(ending(VmRunCode.HOST), resumed + 3600 * SECOND);
         assertThat(drained(IDLE, resumed + 3600 * SECOND).manualResume()).isFalse();
     }
 
@@ -197,17 +198,17 @@ class NodeHealthTest {
     void who_resumes_by_hand_has_seen_to_it() {
         long resumed = drainedAndResumed();
         long nowMs = resumed + 10 * SECOND;
-        health.onVmEnded(ending(VmRunResult.Code.HOST), nowMs);
+        health.onVmEnded(ending(VmRunCode.HOST), nowMs);
         seen(drained(IDLE, nowMs), nowMs);
         assertThat(decide(IDLE, nowMs + SECOND)).isEqualTo(LEAVE);
         assertThat(health.needsCheck(nowMs + SECOND)).isFalse();
-        health.onVmEnded(ending(VmRunResult.Code.HOST), nowMs + 2 * SECOND);
+        health.onVmEnded(ending(VmRunCode.HOST), nowMs + 2 * SECOND);
         assertThat(drained(IDLE, nowMs + 2 * SECOND).manualResume()).isFalse();
     }
 
     @Test
     void who_resumes_by_hand_before_the_node_was_seen_as_ours_has_seen_to_it_too() {
-        health.onVmEnded(ending(VmRunResult.Code.HOST), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
         drained(IDLE, START);
         health.onDrained();
         assertThat(decide(IDLE, START + SECOND)).isEqualTo(LEAVE);

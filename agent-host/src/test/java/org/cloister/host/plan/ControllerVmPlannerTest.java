@@ -13,6 +13,7 @@ import org.cloister.host.drive.DriveName;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.PortRole;
 import org.cloister.protocol.identity.CertificateName;
@@ -98,14 +99,14 @@ class ControllerVmPlannerTest {
                         .peers())
                 .hasSize(4093);
         assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.given("0", 4000)))
-                .isInstanceOf(UnsatisfiablePlan.class)
+                .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("network.prefix");
     }
 
     @Test
     void it_is_no_larger_than_its_step_as_a_worker_is() {
         assertThatThrownBy(() -> plan("10.64.12.0/24", WorkerVmPlannerTest.given("0-4", 4000)))
-                .isInstanceOf(UnsatisfiablePlan.class)
-                .hasMessageContaining("want at most the allocation's 4, have 5");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }
 }

@@ -25,6 +25,7 @@ import org.cloister.host.resources.VmPlan;
 import org.cloister.host.scratch.ScratchFileName;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 import org.cloister.ovs.PortRole;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateName;
@@ -109,8 +110,7 @@ class WorkerVmPlannerTest {
         return new HostVmDefaults(Accelerator.KVM, RESERVES, backing, mode, SevCapabilities.NONE, false, false, 1500);
     }
 
-    private VmPlan plan(ResourceRequest request, StepAllocation allotment, HostVmDefaults terms)
-            throws UnsatisfiablePlan {
+    private VmPlan plan(ResourceRequest request, StepAllocation allotment, HostVmDefaults terms) throws StartFailed {
         return WorkerVmPlanner.plan(
                 new WorkerVmPlanner.SignedInputs(
                         request, allocation, allocation.slots().get(OWNER.slot())),
@@ -137,8 +137,8 @@ class WorkerVmPlannerTest {
         assertThat(plan(request(0, false), given("4-7", 9000), plain()).domain().memoryMib())
                 .isEqualTo(3899);
         assertThatThrownBy(() -> plan(request(0, false), given("0-4", 4000), plain()))
-                .isInstanceOf(UnsatisfiablePlan.class)
-                .hasMessageContaining("want at most the allocation's 4, have 5");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }
 
     @Test
@@ -150,7 +150,7 @@ class WorkerVmPlannerTest {
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
         assertThatThrownBy(() -> plan(request(0, false), given("0", 300), plain()))
-                .isInstanceOf(UnsatisfiablePlan.class)
+                .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("300 MiB");
     }
 
@@ -160,7 +160,7 @@ class WorkerVmPlannerTest {
         assertThat(plan(request(0, false), given("0", 4000), huge).domain().memoryMib())
                 .isEqualTo(3072);
         assertThatThrownBy(() -> plan(request(0, false), given("0", 1000), huge))
-                .hasMessageContaining("a page of 1024 MiB");
+                .hasMessageContaining("one page of 1024 MiB");
     }
 
     @Test
@@ -196,7 +196,7 @@ class WorkerVmPlannerTest {
     void what_the_site_requires_and_the_host_has_not_is_refused() {
         HostVmDefaults required = terms(MemoryBacking.PLAIN, SevDecision.Mode.REQUIRED);
         assertThatThrownBy(() -> plan(request(0, false), given("0", 4000), required))
-                .isInstanceOf(UnsatisfiablePlan.class)
+                .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("launch-security");
     }
 }

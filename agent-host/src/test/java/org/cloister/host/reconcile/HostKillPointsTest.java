@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -204,7 +205,7 @@ class HostKillPointsTest {
     }
 
     @Test
-    void a_name_that_something_else_has_is_refused_and_the_other_stays() throws IOException, SlotClaimRefused {
+    void a_name_that_something_else_has_is_refused_and_the_other_stays() throws IOException, StartFailed {
         for (ResourceKind part : ResourceKind.values()) {
             FakeHostBackend machine = new FakeHostBackend();
             HostResource other = new HostResource(part, part.nameOf(FIRST), Optional.empty(), true);
@@ -214,7 +215,7 @@ class HostKillPointsTest {
                 daemon.build(FIRST, true);
                 throw new AssertionError("built over " + other);
             } catch (VmBuildFailed e) {
-                assertThat(e).hasMessageContaining("want a name of its own");
+                assertThat(e).hasMessageContaining("has the name already");
             }
             daemon.round();
             assertThat(machine.all()).containsExactly(other);

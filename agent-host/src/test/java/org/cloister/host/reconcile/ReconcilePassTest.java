@@ -78,7 +78,7 @@ class ReconcilePassTest {
         ResourceOwner other = ResourceOwners.owner(2);
         assertThatThrownBy(() -> daemon.buildAsked(other))
                 .isInstanceOf(VmBuildFailed.class)
-                .hasMessageContaining("OVERLAY: want a VM that goes on, have one that is to end");
+                .hasMessageContaining("OVERLAY: the VM is ending");
         assertThat(machine.of(other)).isEmpty();
         assertThat(daemon.round().isClean()).isTrue();
     }
@@ -107,7 +107,7 @@ class ReconcilePassTest {
                     }
                 }))
                 .isInstanceOf(VmBuildFailed.class)
-                .hasMessageContaining("DOMAIN_PAUSED: want a VM that goes on, have one that is to end");
+                .hasMessageContaining("DOMAIN_PAUSED: the VM is ending");
         assertThat(machine.of(other)).extracting(HostResource::kind).doesNotContain(ResourceKind.DOMAIN);
         assertThat(daemon.round().isClean()).isTrue();
         assertThat(machine.all()).isEmpty();

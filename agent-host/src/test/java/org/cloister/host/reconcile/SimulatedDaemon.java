@@ -11,6 +11,7 @@ import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 
 /**
  * The daemon's part of it on a {@link FakeHostBackend}: a ledger on disk, and what is in memory while the process
@@ -43,17 +44,17 @@ final class SimulatedDaemon {
         nowMs += time.toMillis();
     }
 
-    void build(ResourceOwner owner, boolean scratch) throws SlotClaimRefused, VmBuildFailed, IOException {
+    void build(ResourceOwner owner, boolean scratch) throws StartFailed, VmBuildFailed, IOException {
         build(owner, scratch, machine.maker(owner));
     }
 
     void build(ResourceOwner owner, boolean scratch, VmStepRunner maker)
-            throws SlotClaimRefused, VmBuildFailed, IOException {
+            throws StartFailed, VmBuildFailed, IOException {
         building.build(VmLedgerEntry.claim(owner, scratch, nowMs), maker);
     }
 
     /** As by somebody who asked before the ledger had it. */
-    void buildAsked(ResourceOwner owner) throws SlotClaimRefused, VmBuildFailed, IOException {
+    void buildAsked(ResourceOwner owner) throws StartFailed, VmBuildFailed, IOException {
         building.build(VmLedgerEntry.claim(owner, false, nowMs), machine.maker(owner), () -> {
             try {
                 ask(owner);

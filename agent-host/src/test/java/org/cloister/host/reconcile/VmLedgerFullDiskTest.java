@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.cloister.host.scratch.SmallFileSystem;
+import org.cloister.host.vm.StartFailed;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -39,14 +40,16 @@ class VmLedgerFullDiskTest {
         }
     }
 
-    private static int claimUntilFull(VmLedger ledger) throws SlotClaimRefused, IOException {
+    private static int claimUntilFull(VmLedger ledger) throws StartFailed, IOException {
         // A page of the file holds some lines yet.
         for (int i = 1; i < 100; i++) {
             try {
                 ledger.claim(VmLedgerEntry.claim(ResourceOwners.owner(i), true, 0));
             } catch (IOException e) {
                 int refused = i;
-                assertThat(e).hasMessageContaining("not written: No space left on device; free space for it");
+                assertThat(e)
+                        .hasMessageContaining(
+                                "not written: No space left on device; free space for it");
                 assertThatThrownBy(() -> ledger.claim(VmLedgerEntry.claim(ResourceOwners.owner(refused), true, 0)))
                         .isInstanceOf(IOException.class);
                 return i - 1;

@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -141,17 +142,16 @@ class VmLedgerTest {
             ledger.claim(ENTRY);
             assertThat(ledger.hasTicket(OWNER.ticket())).isTrue();
             assertThatThrownBy(() -> ledger.claim(again))
-                    .isInstanceOf(SlotClaimRefused.class)
-                    .hasMessageContaining("have the VM " + OWNER.uuid());
+                    .isInstanceOf(StartFailed.class)
+                    .hasMessageContaining("has the VM " + OWNER.uuid());
             ledger.forget(OWNER.uuid(), 8_000);
-            assertThatThrownBy(() -> ledger.claim(again))
-                    .hasMessageContaining("whose VM ended at 1970-01-01T00:00:08Z");
+            assertThatThrownBy(() -> ledger.claim(again)).hasMessageContaining("its VM ended at 1970-01-01T00:00:08Z");
         }
         // Twice, since opening writes the file anew.
         VmLedger.open(file).close();
         try (VmLedger ledger = VmLedger.open(file)) {
             assertThat(ledger.hasTicket(OWNER.ticket())).isTrue();
-            assertThatThrownBy(() -> ledger.claim(again)).isInstanceOf(SlotClaimRefused.class);
+            assertThatThrownBy(() -> ledger.claim(again)).isInstanceOf(StartFailed.class);
             ledger.claim(VmLedgerEntry.claim(ResourceOwners.again(OWNER), true, 8_000 + SpentSlot.KEPT_MS));
         }
     }
@@ -168,8 +168,8 @@ class VmLedgerTest {
         try (VmLedger ledger = VmLedger.open(file)) {
             ledger.claim(ENTRY);
             assertThatThrownBy(() -> ledger.claim(VmLedgerEntry.claim(twin, true, 0)))
-                    .isInstanceOf(SlotClaimRefused.class)
-                    .hasMessageContaining("want names of its own");
+                    .isInstanceOf(StartFailed.class)
+                    .hasMessageContaining("has the same name");
         }
     }
 

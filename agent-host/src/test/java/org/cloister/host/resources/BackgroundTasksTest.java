@@ -26,7 +26,8 @@ class BackgroundTasksTest {
                 throw new IOException(e);
             }
         };
-        assertThatThrownBy(() -> work.run("slow", slow)).hasMessage("slow: not done yet; it goes on by itself");
+        assertThatThrownBy(() -> work.run("slow", slow))
+                .hasMessage("slow: not done yet; it goes on by itself");
         assertThatThrownBy(() -> work.run("slow", slow)).isInstanceOf(IOException.class);
         work.run("other", begun::incrementAndGet);
         end.countDown();

@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import org.cloister.host.reconcile.ResourceOwners;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,15 +31,15 @@ class ScratchFolderFullDiskTest {
         try (SmallFileSystem disk = SmallFileSystem.tmpfs(path.resolve("m"), 8)) {
             ScratchFolder folder = new ScratchFolder(disk.folder(), 64 * MIB);
             assertThatThrownBy(() -> folder.make(OWNER, 9 * MIB))
-                    .isInstanceOf(ScratchSpaceExhausted.class)
-                    .hasMessageContaining("want " + 9 * MIB + " bytes, have " + 8 * MIB + " usable")
-                    .matches(e -> !((ScratchSpaceExhausted) e).isBudgetExceeded());
+                    .isInstanceOf(StartFailed.class)
+                    .hasMessageContaining("needs " + 9 * MIB + " bytes, and its file system has " + 8 * MIB)
+                    .matches(e -> ((StartFailed) e).code() == VmRunCode.HOST);
             Path file = folder.make(OWNER, 6 * MIB);
             write(file, 6 * MIB, 0);
             assertThatThrownBy(() -> folder.make(ResourceOwners.owner(2), 3 * MIB))
-                    .isInstanceOf(ScratchSpaceExhausted.class);
+                    .isInstanceOf(StartFailed.class);
             disk.fill();
-            assertThatThrownBy(() -> folder.make(ResourceOwners.owner(2), 1)).isInstanceOf(ScratchSpaceExhausted.class);
+            assertThatThrownBy(() -> folder.make(ResourceOwners.owner(2), 1)).isInstanceOf(StartFailed.class);
             assertThat(folder.list().all()).hasSize(1);
             folder.erase(OWNER, ErasureMethod.OVERWRITE);
             assertThat(Files.getFileStore(disk.folder()).getUsableSpace()).isEqualTo(6 * MIB);

@@ -19,6 +19,8 @@ import java.util.Optional;
 import org.cloister.host.reconcile.ResourceOwners;
 import org.cloister.host.scratch.ScratchFiles.ScratchFile;
 import org.cloister.host.vm.ResourceOwner;
+import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -65,10 +67,10 @@ class ScratchFolderTest {
     void files_together_have_no_more_than_the_budget() throws Exception {
         folder.make(OWNER, 3 * GIB);
         assertThatThrownBy(() -> folder.make(ResourceOwners.owner(2), GIB + 1))
-                .isInstanceOf(ScratchSpaceExhausted.class)
-                .hasMessageContaining(
-                        "disk full: want " + (GIB + 1) + " bytes more, have " + 3 * GIB + " of " + 4 * GIB)
-                .matches(e -> ((ScratchSpaceExhausted) e).isBudgetExceeded());
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("disk full: a VM needs " + (GIB + 1) + " bytes, and " + 3 * GIB
+                        + " of its budget of " + 4 * GIB)
+                .matches(e -> ((StartFailed) e).code() == VmRunCode.UNAVAILABLE);
         assertThat(folder.list().all()).hasSize(1);
         folder.make(ResourceOwners.owner(2), GIB);
     }
@@ -78,9 +80,9 @@ class ScratchFolderTest {
         long much = Files.getFileStore(path).getTotalSpace() + GIB;
         ScratchFolder generous = new ScratchFolder(path, Long.MAX_VALUE);
         assertThatThrownBy(() -> generous.make(OWNER, much))
-                .isInstanceOf(ScratchSpaceExhausted.class)
-                .hasMessageContaining("disk full: want " + much + " bytes, have ")
-                .hasMessageContaining("usable; free space");
+                .isInstanceOf(StartFailed.class)
+                .hasMessageContaining("disk full: a VM needs " + much + " bytes, and its file system has ")
+                .hasMessageContaining("; free space");
         assertThat(folder.list().all()).isEmpty();
     }
 

@@ -82,7 +82,7 @@ class JobStepTest {
         assertThatThrownBy(() -> JobStep.parse(
                         "6:freezer:/slurm/uid_0/job_12/step_0\n4:memory:/slurm/uid_0/job_13/step_0/task_0\n"))
                 .isInstanceOf(NotInJobStep.class)
-                .hasMessageContaining("have 12.0 and 13.0");
+                .hasMessageContaining("two steps, 12.0 and 13.0");
     }
 
     @ParameterizedTest

@@ -60,7 +60,7 @@ class StepCgroupTest {
         file("proc/9/task/11/cgroup", "0::/\n");
         assertThat(step().contains(9)).isFalse();
         assertThatThrownBy(() -> step().attach(CgroupAttacher.DIRECT, "vm", 9))
-                .hasMessageContaining("want all threads in step 12.0");
+                .hasMessageContaining("some threads are outside step 12.0");
     }
 
     @Test

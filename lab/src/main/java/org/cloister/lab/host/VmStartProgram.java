@@ -29,7 +29,6 @@ import org.cloister.host.receipts.StatementRecordingBackend;
 import org.cloister.host.receipts.StatementStepRunner;
 import org.cloister.host.reconcile.ReconcileLoop;
 import org.cloister.host.reconcile.ReconcilePass;
-import org.cloister.host.reconcile.SlotClaimRefused;
 import org.cloister.host.reconcile.VmBuildFailed;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmStartStep;
@@ -37,6 +36,7 @@ import org.cloister.host.reconcile.VmTermination;
 import org.cloister.host.resources.LocalVmStepRunner;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.host.vm.StartFailed;
 import org.cloister.lab.LabException;
 import org.cloister.lab.Poll;
 import org.cloister.protocol.dsse.SigningKey;
@@ -153,7 +153,7 @@ public final class VmStartProgram {
             report(counts, "added", runningNs - startNs - libvirt);
             report(counts, "ours", kernelNs - startNs);
             stopVm(plan.owner().uuid());
-        } catch (SlotClaimRefused | VmBuildFailed e) {
+        } catch (StartFailed | VmBuildFailed e) {
             throw new IOException(e.getMessage(), e);
         }
     }

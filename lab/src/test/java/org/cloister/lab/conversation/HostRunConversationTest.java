@@ -28,6 +28,7 @@ import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
 import org.cloister.host.control.VmSummary;
 import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -119,8 +120,7 @@ class HostRunConversationTest {
                 while (waiting == null) {
                     wait();
                 }
-                ended = Optional.of(
-                        new VmRunResult(VmRunResult.Code.DONE, VmRunPhase.GONE, "the guest powered off", ""));
+                ended = Optional.of(new VmRunResult(VmRunCode.DONE, VmRunPhase.GONE, "the guest powered off", ""));
                 last = waiting;
                 lost = place++ == ends;
             }
@@ -135,8 +135,8 @@ class HostRunConversationTest {
         }
 
         private synchronized void stop() {
-            ended = ended.or(() ->
-                    Optional.of(new VmRunResult(VmRunResult.Code.STOPPED, VmRunPhase.GONE, "it was stopped", "")));
+            ended = ended.or(
+                    () -> Optional.of(new VmRunResult(VmRunCode.STOPPED, VmRunPhase.GONE, "it was stopped", "")));
         }
 
         @Override

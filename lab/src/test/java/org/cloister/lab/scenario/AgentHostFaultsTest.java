@@ -136,7 +136,7 @@ class AgentHostFaultsTest {
     void a_project_that_asks_for_too_much_scratch_is_refused_and_no_host_is_drained_for_it() throws Exception {
         String ticket = hosts.order(1, TOO_MUCH_MIB);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
-        assertThat(hosts.all.logs()).contains("disk full: want " + ((long) TOO_MUCH_MIB << 20) + " bytes more");
+        assertThat(hosts.all.logs()).contains("disk full: a VM needs " + ((long) TOO_MUCH_MIB << 20) + " bytes");
         assertThat(hosts.reasons()).doesNotContain("cloister");
     }
 

@@ -12,7 +12,7 @@ import org.cloister.host.control.CallerJobLookup;
 import org.cloister.host.control.ControlServer;
 import org.cloister.host.control.FakeHostOperations;
 import org.cloister.host.control.JobStepCaller;
-import org.cloister.host.control.VmRunResult;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.lab.Poll;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -148,7 +148,7 @@ class AgentctlJobStepTest {
         long job = submit();
         work.awaitCallers(1);
         slurm.cancel(job);
-        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
         Poll.until(
                 "agentctl's last words",
                 LIMIT,
@@ -161,7 +161,7 @@ class AgentctlJobStepTest {
         long job = submit();
         work.awaitCallers(1);
         slurm.machine().command("scancel", "--signal=KILL", Long.toString(job)).succeed();
-        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunResult.Code.STOPPED);
+        assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
     }
 
     @Test
@@ -182,7 +182,7 @@ class AgentctlJobStepTest {
                 .command(agentctl.toString(), "host", "run", TICKET)
                 .run();
         assertThat(refused.exit()).isEqualTo(4);
-        assertThat(refused.err()).contains("want a step of Slurm's, have none");
+        assertThat(refused.err()).contains("the caller is in no cgroup of a Slurm step");
         assertThat(work.ledger()).isEmpty();
         assertThat(slurm.machine().command(agentctl.toString(), "host", "vms").succeed())
                 .isEmpty();

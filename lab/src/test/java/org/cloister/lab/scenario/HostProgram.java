@@ -15,7 +15,6 @@ import java.util.stream.Stream;
 import org.cloister.host.reconcile.ReconcileAction;
 import org.cloister.host.reconcile.ReconcileLoop;
 import org.cloister.host.reconcile.ReconcilePass;
-import org.cloister.host.reconcile.SlotClaimRefused;
 import org.cloister.host.reconcile.VmBuildFailed;
 import org.cloister.host.reconcile.VmLedger;
 import org.cloister.host.reconcile.VmLedgerEntry;
@@ -25,6 +24,7 @@ import org.cloister.host.resources.LocalHostBackend;
 import org.cloister.host.resources.LocalVmStepRunner;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepCgroup;
+import org.cloister.host.vm.StartFailed;
 import org.cloister.lab.host.AgentHostMachine;
 import org.cloister.lab.host.HostVmPlans;
 
@@ -106,7 +106,7 @@ final class HostProgram implements AutoCloseable {
                             points.of(new LocalVmStepRunner(
                                     agent.parts(), plan, HostVmPlans.assignment(plan.owner()), step)));
             System.out.println("built " + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
-        } catch (SlotClaimRefused | VmBuildFailed e) {
+        } catch (StartFailed | VmBuildFailed e) {
             System.out.println("failed " + e.getMessage());
             loop.wake();
         }

@@ -19,6 +19,7 @@ import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.health.SlurmNodeClient;
 import org.cloister.host.health.SlurmNodeState;
 import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.lab.Poll;
 import org.cloister.lab.SlurmCommandWrappers;
 import org.cloister.slurm.SlurmCommand;
@@ -39,10 +40,7 @@ class NodeDrainTest {
     private static final Duration LIMIT = Duration.ofSeconds(60);
     /** Blanks, quotes, and what a shell takes for more. */
     private static final VmRunResult FAULT = new VmRunResult(
-            VmRunResult.Code.HOST,
-            VmRunPhase.SCRATCH,
-            "no \"space\" left; it's $(reboot) `x` | full state=down",
-            "free some");
+            VmRunCode.HOST, VmRunPhase.SCRATCH, "no \"space\" left; it's $(reboot) `x` | full state=down", "free some");
 
     private static final ReconcilePass.Outcome CLEAN =
             new ReconcilePass.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());

@@ -18,11 +18,11 @@ import org.cloister.lab.site.SiteHosts;
  * @param cutOff whether it still ran when its time was over
  */
 record VmShutdownResult(Duration took, boolean cutOff) {
-    private static final String GONE = "VM %s: nothing is left of it ([0-9]+) ms after it was to end: ASKED";
+    private static final String REMOVED = "VM %s: nothing is left of it ([0-9]+) ms after it was to end: ASKED";
 
     /** When it has. */
     static VmShutdownResult of(SiteHosts agents, ResourceOwner owner) throws IOException {
-        Pattern gone = Pattern.compile(GONE.formatted(owner.uuid()));
+        Pattern gone = Pattern.compile(REMOVED.formatted(owner.uuid()));
         Poll.until(
                 "the end of VM " + owner.uuid(),
                 SiteHosts.LIMIT,
