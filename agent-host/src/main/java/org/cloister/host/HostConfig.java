@@ -114,7 +114,7 @@ public record HostConfig(
         if (state.toString().length() > MAX_STATE) {
             toml.problem(
                     "state",
-                    "want at most " + MAX_STATE + " characters, for sockets lie below it, have "
+                    "expected at most " + MAX_STATE + " characters, because sockets are created below it, got "
                             + state.toString().length());
         }
         return new Folders(

@@ -63,7 +63,7 @@ public record HostVmConfig(
         if (production && debugConsole) {
             toml.problem(
                     "vm.debug-console",
-                    "want false with vm.production = true, have true; what a guest prints is its project's secret");
+                    "must be false if vm.production is true: a guest's console shows its project's data");
         }
         return new HostVmConfig(
                 accelerator(toml),

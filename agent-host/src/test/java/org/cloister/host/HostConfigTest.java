@@ -102,7 +102,7 @@ class HostConfigTest {
                                 .isEqualTo("14: vm.launch-security: want one of off, preferred, required,"
                                         + " have \"on\""),
                         each -> assertThat(each)
-                                .startsWith("15: vm.debug-console: want false with vm.production = true"),
+                                .startsWith("15: vm.debug-console: must be false if vm.production is true"),
                         each -> assertThat(each).isEqualTo("16: vm.tpm: want true or false, have 1"),
                         each -> assertThat(each)
                                 .isEqualTo("18: memory.hugepages-kib: hugepages: want 2048 or 1048576 KiB, have 64"),
@@ -121,7 +121,7 @@ class HostConfigTest {
         assertThat(problems("state = \"" + longest + "s\"\n"))
                 .containsExactlyInAnyOrder(
                         "1: relays: missing",
-                        "1: state: want at most 63 characters, for sockets lie below it, have 64");
+                        "1: state: expected at most 63 characters, because sockets are created below it, got 64");
     }
 
     @Test

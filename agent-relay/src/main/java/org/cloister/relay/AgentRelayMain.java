@@ -69,7 +69,7 @@ public final class AgentRelayMain {
         } catch (IOException | InterruptedException | RuntimeException e) {
             throw e;
         } catch (Exception e) {
-            throw new IllegalStateException("no resource above throws another one", e);
+            throw new IllegalStateException("a component throws an unexpected checked exception", e);
         }
     }
 

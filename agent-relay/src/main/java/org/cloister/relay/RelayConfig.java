@@ -64,7 +64,7 @@ record RelayConfig(
         NetworkPool pool = RelayTicketConfig.pool(toml);
         toml.finish();
         if (listen == null) {
-            throw new IllegalStateException("finish lets no bad address through");
+            throw new IllegalStateException("the configuration has no valid listen address");
         }
         return new RelayConfig(listen, certificate, key, site, state, socket, metrics, limits, slurm, times, pool);
     }

@@ -33,8 +33,8 @@ public final class EvidenceFileStore implements EvidenceStore {
         try (InputStream in = Files.newInputStream(file)) {
             byte[] payload = in.readNBytes(EvidenceStatement.MAX_BYTES + 1);
             if (payload.length > EvidenceStatement.MAX_BYTES) {
-                throw new MalformedException(file + ": want at most " + EvidenceStatement.MAX_BYTES
-                        + " bytes, have more; nobody but us writes here");
+                throw new MalformedException(file + ": expected at most " + EvidenceStatement.MAX_BYTES
+                        + " bytes, got more; only agent-host may write to this folder");
             }
             // The process that linked the file may have been killed before it flushed the folder.
             flushFolder();

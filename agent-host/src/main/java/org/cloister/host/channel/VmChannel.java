@@ -105,7 +105,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
                 shared.registrationListener.onRegistered(plan.owner());
             } catch (IOException e) {
                 LOG.warn(
-                        "VM {}: its first word: {}",
+                        "the registration of VM {} cannot be recorded and is retried: {}",
                         plan.owner().uuid(),
                         e.getMessage());
                 later(this::tellFirstWord);
@@ -122,7 +122,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     @Override
     public void onSessionCut(String why) {
         shared.metrics.cuts.inc();
-        LOG.warn("VM {}: its session is ended: it {}", plan.owner().uuid(), why);
+        LOG.warn("closing the channel session of VM {}: the VM {}", plan.owner().uuid(), why);
     }
 
     @Override
@@ -173,7 +173,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
                     .<AssignmentMessage.Response>map(told -> told)
                     .orElseGet(() -> new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.UNKNOWN));
         } catch (IOException e) {
-            LOG.error("VM {}: what it is: {}", plan.owner().uuid(), e.getMessage());
+            LOG.error("the assignment of VM {} cannot be read: {}", plan.owner().uuid(), e.getMessage());
             return new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED);
         }
     }

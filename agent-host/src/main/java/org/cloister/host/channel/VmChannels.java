@@ -101,7 +101,7 @@ public final class VmChannels implements AutoCloseable {
                 open(plan);
             } catch (IllegalArgumentException e) {
                 LOG.error(
-                        "VM {} has no channel: {}",
+                        "the channel of VM {} cannot be opened: {}",
                         plan.owner().uuid(),
                         e.getMessage());
             }

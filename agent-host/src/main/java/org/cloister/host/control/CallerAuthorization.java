@@ -35,17 +35,17 @@ record CallerAuthorization(OptionalInt group, int account) {
         boolean member = group.isPresent() && peer.groups().contains(group.getAsInt());
         if (peer.uid() != ROOT && !member) {
             throw new OperationRefused(
-                    "agent-host: want root or a member of its group"
-                            + (group.isPresent() ? " (" + group.getAsInt() + ")" : "") + ", have user " + peer.uid(),
-                    "ask as root, or have the group's name in agent-host.toml looked at");
+                    "user " + peer.uid() + " may not use agent-host: only root and members of its group"
+                            + (group.isPresent() ? " (" + group.getAsInt() + ")" : "") + " may",
+                    "run the command as root, or check the group's name in agent-host.toml");
         }
     }
 
     void requireAccount(PeerCredentials peer) throws OperationRefused {
         if (peer.uid() != account) {
             throw new OperationRefused(
-                    "agent-host: want a job step of user " + account + ", have a process of user " + peer.uid(),
-                    "tickets' jobs are the relay's: set account in agent-host.toml to its user");
+                    "user " + peer.uid() + " may not run VMs: only job steps of user " + account + " may",
+                    "set slurm.account in agent-host.toml to the user as whom the relay submits jobs");
         }
     }
 }

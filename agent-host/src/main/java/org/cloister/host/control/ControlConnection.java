@@ -44,7 +44,7 @@ final class ControlConnection implements AutoCloseable {
         int uid = ucred.getInt();
         int gid = ucred.getInt();
         if (pid <= 0) {
-            throw new IOException("caller: want a process that this one can see, have one of another PID namespace");
+            throw new IOException("the caller is in another PID namespace; run the command on this host itself");
         }
         Set<Integer> groups = new HashSet<>(Set.of(gid));
         ByteBuffer all = option(SocketLibC.SO_PEERGROUPS, MAX_GROUPS_BYTES);
@@ -100,7 +100,7 @@ final class ControlConnection implements AutoCloseable {
                 return n > 0;
             } catch (LastErrorException e) {
                 if (e.getErrorCode() == SocketLibC.EAGAIN) {
-                    throw new IOException("caller: want a request, have none in time", e);
+                    throw new IOException("the caller sent no request in time", e);
                 }
                 if (e.getErrorCode() != SocketLibC.EINTR) {
                     // The caller is gone; what it had not read is lost.
@@ -166,7 +166,7 @@ final class ControlConnection implements AutoCloseable {
         try {
             SocketLibC.getsockopt(fd, SocketLibC.SOL_SOCKET, name, value, length);
         } catch (LastErrorException e) {
-            throw new IOException("caller: who it is: " + SocketLibC.text(e), e);
+            throw new IOException("the caller's credentials cannot be read: " + SocketLibC.text(e), e);
         }
         return ByteBuffer.wrap(value, 0, length[0]).order(ByteOrder.nativeOrder());
     }

@@ -39,7 +39,7 @@ sealed interface ControlRequest {
             case "render" -> new Render(json.text("what", NAME));
             default ->
                 throw new MalformedException(
-                        "request: want run, status, vms, ledger, stop or render, have " + StrictJson.quoted(word));
+                        "request: expected run, status, vms, ledger, stop or render, got " + StrictJson.quoted(word));
         };
         json.requireNothingElse();
         return request;
@@ -50,7 +50,7 @@ sealed interface ControlRequest {
         StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
         String word = json.text("request");
         if (!word.equals("stop")) {
-            throw new MalformedException("request: want stop while a VM is waited for, have " + StrictJson.quoted(word));
+            throw new MalformedException("request: expected stop after run, got " + StrictJson.quoted(word));
         }
         json.requireNothingElse();
     }

@@ -100,14 +100,14 @@ public final class ControlServer implements AutoCloseable {
     private void begin(ControlConnection caller) {
         synchronized (this) {
             if (isClosing() || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
-                caller.send(ControlResponses.refusal("agent-host: want fewer callers, have " + callers.size(), "ask again"));
+                caller.send(ControlResponses.refusal("too many connections (" + callers.size() + ")", "retry later"));
                 caller.close();
                 return;
             }
             callers.add(caller);
             unheard++;
         }
-        Thread thread = new Thread(() -> serve(caller), "desk-caller");
+        Thread thread = new Thread(() -> serve(caller), "control-caller");
         thread.setDaemon(true);
         thread.start();
     }
@@ -123,8 +123,8 @@ public final class ControlServer implements AutoCloseable {
         } catch (IOException e) {
             caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), ""));
         } catch (RuntimeException e) {
-            LOG.error("a caller's request: ", e);
-            caller.send(ControlResponses.refusal("agent-host: internal: " + e, "see its log"));
+            LOG.error("a control request failed with an internal error", e);
+            caller.send(ControlResponses.refusal("agent-host: internal error: " + e, "see agent-host's log"));
         } finally {
             ended(caller, heard.get());
             caller.close();
@@ -213,7 +213,7 @@ public final class ControlServer implements AutoCloseable {
         while (!callers.isEmpty()) {
             long leftMs = (endNs - System.nanoTime()) / 1_000_000;
             if (leftMs <= 0) {
-                LOG.warn("{} callers are still being answered", callers.size());
+                LOG.warn("{} control requests are still running", callers.size());
                 return;
             }
             wait(leftMs);

@@ -50,7 +50,7 @@ final class ControlSocket implements AutoCloseable {
             }
             return socket;
         } catch (LastErrorException e) {
-            throw new IOException(path + ": want to listen there, have " + SocketLibC.text(e), e);
+            throw new IOException("cannot listen on " + path + ": " + SocketLibC.text(e), e);
         }
     }
 
@@ -102,7 +102,8 @@ final class ControlSocket implements AutoCloseable {
     private static byte[] address(Path path) throws IOException {
         byte[] text = path.toString().getBytes(StandardCharsets.UTF_8);
         if (text.length >= MAX_PATH) {
-            throw new IOException(path + ": want a path of less than " + MAX_PATH + " bytes, have " + text.length + "; set socket");
+            throw new IOException(path + ": expected a path of less than " + MAX_PATH + " bytes, got " + text.length
+                    + "; set socket");
         }
         return ByteBuffer.allocate(PATH_AT + MAX_PATH)
                 .order(ByteOrder.nativeOrder())

@@ -31,8 +31,8 @@ final class SystemAccounts {
 
     private static int number(String kind, String name, @Nullable Pointer entry) throws IOException {
         if (entry == null) {
-            throw new IOException(kind + " " + name + ": want it on this host, have none of that name; make it (the"
-                    + " packages do), or name another in agent-host.toml");
+            throw new IOException(kind + " " + name + " does not exist on this host; create it (the packages do),"
+                    + " or name another in agent-host.toml");
         }
         return entry.getInt(NUMBER_AT);
     }

@@ -57,7 +57,7 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
         if (answer.startsWith("gone ")) {
             throw new JobStepEnded(LogText.printable(answer.substring("gone ".length())));
         }
-        throw new IOException("agent-host-root: " + request + ": want ok, have "
+        throw new IOException("agent-host-root: " + request + " failed: "
                 + (answer.isEmpty() ? "no answer" : LogText.printable(answer)) + "; see the journal of its service");
     }
 
@@ -70,7 +70,7 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
             ByteBuffer line = ByteBuffer.wrap((request + "\n").getBytes(StandardCharsets.US_ASCII));
             // A socket that nothing was written to accepts a whole line.
             if (channel.write(line) == 0 || line.hasRemaining()) {
-                throw new IOException("want it to take a request, have it take " + line.position() + " bytes");
+                throw new IOException("it accepted only " + line.position() + " bytes of the request");
             }
             channel.shutdownOutput();
             channel.register(selector, SelectionKey.OP_READ);
@@ -78,7 +78,7 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
             while (said.hasRemaining()) {
                 long leftMs = (deadline - System.nanoTime()) / 1_000_000;
                 if (leftMs <= 0) {
-                    throw new IOException("want an answer within " + limit.toSeconds() + " s, have none");
+                    throw new IOException("no answer within " + limit.toSeconds() + " s");
                 }
                 selector.select(leftMs);
                 selector.selectedKeys().clear();
@@ -90,7 +90,7 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
         } catch (IOException e) {
             throw new IOException(
                     "agent-host-root at " + socket + ": " + e.getMessage()
-                            + "; systemctl status agent-host-root.socket",
+                            + "; run systemctl status agent-host-root.socket",
                     e);
         }
     }

@@ -215,7 +215,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         try {
             work.run();
         } catch (RuntimeException e) {
-            LOG.error("drives: a fault of agent-host", e);
+            LOG.error("the check of the drive leases failed with an internal error", e);
         }
     }
 
@@ -232,7 +232,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
                 if (each.state == State.BUILT && entry(uuid).isEmpty()) {
                     drives.release(each.use.drive(), each.holder);
                     kept.remove(uuid);
-                    LOG.info("drive {}: {} has let go", each.use.drive(), each.holder);
+                    LOG.info("drive {} released by {}", each.use.drive(), each.holder);
                 } else if (each.state != State.TAKING) {
                     hold(uuid, each);
                 }
@@ -274,7 +274,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         if (!drives.isHeld(each.use.drive(), each.holder)) {
             if (!each.isLost) {
                 LOG.warn(
-                        "drive {}: want it for {}, have it taken; VM {} ends",
+                        "drive {}: {} has lost the lease to a later opening; stopping VM {}",
                         each.use.drive(),
                         each.holder,
                         uuid);
@@ -313,13 +313,13 @@ final class DriveLeaseMonitor implements AutoCloseable {
             for (SharedDrives.NamedLease each : leases.ofThisHost()) {
                 if (!isExplained(each)) {
                     drives.release(each.drive(), each.holder());
-                    LOG.info("drive {}: {} has no VM here and lets go", each.drive(), each.holder());
+                    LOG.info("drive {} released by {}, which has no VM on this host", each.drive(), each.holder());
                 }
             }
             swept = true;
         } catch (IOException e) {
             if (!trouble.equals(String.valueOf(e.getMessage()))) {
-                LOG.warn("drives: leases of this host not looked for: {}", e.getMessage());
+                LOG.warn("drives: the leases of this host cannot be listed: {}", e.getMessage());
             }
             trouble = String.valueOf(e.getMessage());
         }
@@ -351,7 +351,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
                 try {
                     if (!each.isLost) {
                         LOG.error(
-                                "drive {}: want an answer of its storage within {} s, have none; VM {} ends",
+                                "drive {}: its storage did not answer for {} s; stopping VM {}",
                                 each.use.drive(),
                                 silence.toSeconds(),
                                 uuid);
@@ -359,7 +359,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
                     each.isLost = true;
                     ends.fence(uuid, VmTermination.Why.DRIVE_SILENT);
                 } catch (IOException e) {
-                    LOG.error("VM {}: that it is to end is not written down: {}", uuid, e.getMessage());
+                    LOG.error("the end of VM {} cannot be recorded: {}", uuid, e.getMessage());
                 }
             }
         });

@@ -329,7 +329,7 @@ final class HostDaemon implements AutoCloseable {
                     plans.add(ChannelPlanner.of(folders.plan(entry.owner())));
                 } catch (IOException e) {
                     LOG.error(
-                            "VM {} has no channel: {}",
+                            "the channel of VM {} cannot be opened: {}",
                             entry.owner().uuid(),
                             e.getMessage());
                 }
@@ -344,7 +344,7 @@ final class HostDaemon implements AutoCloseable {
             evidence.retain(
                     () -> ledger.entries().stream().map(VmLedgerEntry::owner).toList());
         } catch (IOException e) {
-            LOG.warn("statements of VMs that are no more are not taken away: {}", e.getMessage());
+            LOG.warn("evidence statements of former VMs cannot be deleted: {}", e.getMessage());
         }
     }
 
@@ -367,9 +367,9 @@ final class HostDaemon implements AutoCloseable {
             try {
                 made.pop().close();
             } catch (IOException | RuntimeException e) {
-                LOG.warn("not closed: {}", e.getMessage());
+                LOG.warn("a component cannot be closed: {}", e.getMessage());
             } catch (Exception e) {
-                throw new IllegalStateException("no part above throws another one", e);
+                throw new IllegalStateException("a component throws an unexpected checked exception", e);
             }
         }
     }

@@ -46,7 +46,7 @@ final class HostHeadWitness implements TicketClaims.AuditHeadListener, AutoClose
         try {
             writer.execute(() -> keep(head.clone(), relay));
         } catch (RejectedExecutionException e) {
-            LOG.debug("a head came when this host ended");
+            LOG.debug("audit head dropped: agent-host is stopping");
         }
     }
 
@@ -62,7 +62,7 @@ final class HostHeadWitness implements TicketClaims.AuditHeadListener, AutoClose
                 LOG.error("alarm: {}", alarm.text());
             }
         } catch (IOException e) {
-            LOG.error("audit head of {} not kept: {}", id, e.getMessage());
+            LOG.error("the audit head of {} cannot be stored: {}", id, e.getMessage());
         }
     }
 

@@ -36,7 +36,7 @@ final class HostLinkListener implements AgentLinkListener {
     /** Logs a warning: a host serves no name of its own. */
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
-        LOG.warn("relay: want names of VMs here, have {}", name);
+        LOG.warn("relay: it answered a claim to the name {}, which is no VM of this host", name);
     }
 
     @Override
@@ -51,7 +51,7 @@ final class HostLinkListener implements AgentLinkListener {
 
     @Override
     public void onListRefused(IdentityRefusedException list) {
-        LOG.info("relay: a list is not taken: {}", list.getMessage());
+        LOG.info("relay: revocation list refused: {}", list.getMessage());
     }
 
     @Override
@@ -61,7 +61,7 @@ final class HostLinkListener implements AgentLinkListener {
 
     @Override
     public void onRenewed(Instant until) {
-        LOG.info("certificate renewed until={}", until);
+        LOG.info("certificate renewed valid-until={}", until);
     }
 
     @Override

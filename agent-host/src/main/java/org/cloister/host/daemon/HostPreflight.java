@@ -82,7 +82,7 @@ final class HostPreflight implements AutoCloseable {
         looked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
         Verdict now = verdict;
         if (now.terms == null) {
-            throw new IOException("preflight: want none of its checks to fail, have " + now.failure.orElse("no answer"));
+            throw new IOException("preflight check failed: " + now.failure.orElse("no result yet; try again"));
         }
         return now.terms;
     }
@@ -92,7 +92,7 @@ final class HostPreflight implements AutoCloseable {
             do {
                 verdict = examine();
                 verdict.failure.ifPresent(
-                        why -> LOG.error("preflight: {}; no VM is started here", why));
+                        why -> LOG.error("preflight check failed: {}; this host starts no VM until it passes", why));
                 looked.countDown();
             } while (verdict.failure.isPresent() && !closing.await(AGAIN.toSeconds(), TimeUnit.SECONDS));
         } catch (InterruptedException e) {
@@ -148,7 +148,7 @@ final class HostPreflight implements AutoCloseable {
                 .anyMatch(finding -> finding.check().equals(KVM) && finding.severity() == FindingSeverity.OK);
         Accelerator found = kvm ? Accelerator.KVM : Accelerator.TCG;
         if (vm.accelerator().orElse(found) == Accelerator.KVM && !kvm) {
-            throw new IOException("kvm: want guests on the processor as vm.accelerator says, have none that runs;"
+            throw new IOException("kvm: vm.accelerator is kvm, and no guest runs with KVM on this host;"
                     + " see agentctl doctor --check kvm");
         }
         return vm.accelerator().orElse(found);

@@ -90,15 +90,15 @@ final class HostReadiness {
         Optional<ReconcilePass.Outcome> outcome = last.get();
         boolean clean = outcome.filter(ReconcilePass.Outcome::isClean).isPresent();
         return new HostStatus.Component(
-                "host", clean, outcome.map(HostReadiness::text).orElse("not looked at yet"));
+                "host", clean, outcome.map(HostReadiness::text).orElse("not checked yet"));
     }
 
     private static String text(ReconcilePass.Outcome outcome) {
         if (!outcome.neverAnswered().isEmpty()) {
-            return "not heard of yet: " + String.join(", ", outcome.neverAnswered());
+            return "no answer yet from " + String.join(", ", outcome.neverAnswered());
         }
         return outcome.isClean()
-                ? "nothing is left of VMs that ended"
+                ? "all resources of ended VMs are removed"
                 : outcome.problems().get(0);
     }
 }

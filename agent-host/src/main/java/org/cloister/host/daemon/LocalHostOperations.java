@@ -112,6 +112,6 @@ final class LocalHostOperations implements HostOperations {
                         || entry.owner().ticket().equals(what))
                 .findFirst()
                 .orElseThrow(() ->
-                        new OperationRefused(what + ": want a VM of this host, have none of that name", "see agentctl host vms"));
+                        new OperationRefused("this host has no VM named " + what, "agentctl host vms lists them"));
     }
 }

@@ -27,8 +27,8 @@ final class VlanTrunk {
             return NetworkMtu.of(carried, false, NetworkMtu.Esp.TUNNEL).port();
         } catch (IOException | IllegalArgumentException e) {
             throw new IOException(
-                    "bridge.uplink " + device + ": want an MTU that serves in " + file + ", have " + e.getMessage()
-                            + "; name the trunk's device",
+                    "bridge.uplink " + device + ": its MTU in " + file + " cannot be used: " + e.getMessage()
+                            + "; set bridge.uplink to the trunk's device",
                     e);
         }
     }

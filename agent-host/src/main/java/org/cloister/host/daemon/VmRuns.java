@@ -57,8 +57,8 @@ final class VmRuns implements AutoCloseable {
                         each.owner().ticket().equals(ticket) && each.owner().globalJob() == caller.job())
                 .findFirst()
                 .orElseThrow(() -> new OperationRefused(
-                        "ticket " + ticket + ": want its VM of job " + caller.job() + ", have none any more",
-                        "see agent-host's log for how it ended"));
+                        "ticket " + ticket + ": this host has no VM of job " + caller.job() + " any more",
+                        "agent-host's log shows how it ended"));
         VmRun run = new VmRun(parts, this, phases, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
         run.setVm(entry.owner().uuid());
         register(entry.owner().uuid(), run);
@@ -130,7 +130,7 @@ final class VmRuns implements AutoCloseable {
 
     private void gone(String uuid, VmTermination end) {
         LOG.info(
-                "VM {}: nothing is left of it {} ms after it was to end: {}",
+                "VM {} removed {} ms after its end, reason: {}",
                 uuid,
                 parts.clock().millis() - end.atMs(),
                 end.why());

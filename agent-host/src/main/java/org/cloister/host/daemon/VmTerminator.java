@@ -56,7 +56,7 @@ record VmTerminator(
         } catch (IOException e) {
             e.addSuppressed(unwritten);
             throw new IOException(
-                    unwritten.getMessage() + "; nor is it cut off: " + e.getMessage(), e);
+                    unwritten.getMessage() + "; and the domain cannot be destroyed: " + e.getMessage(), e);
         }
     }
 }

@@ -42,7 +42,7 @@ public sealed interface SevDecision {
         }
         if (got == MemoryProtection.NONE) {
             return mode == Mode.REQUIRED
-                    ? new Refuse("launch security: launch-security = \"required\" wants sev or sev-snp, this host has none")
+                    ? new Refuse("launch-security = \"required\" needs SEV or SEV-SNP, and this host has neither")
                     : new Plain();
         }
         return new Protect(new LaunchSecurity(got, got == MemoryProtection.SEV && host.encryptedState()));

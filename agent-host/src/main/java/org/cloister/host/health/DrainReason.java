@@ -85,7 +85,7 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
             byte[] sum = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.US_ASCII));
             return HexFormat.of().formatHex(sum, 0, DIGEST_BYTES);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("SHA-256: want it in every Java, have none", e);
+            throw new IllegalStateException("this Java has no SHA-256", e);
         }
     }
 }

@@ -120,12 +120,12 @@ public final class NodeHealthMonitor implements AutoCloseable {
         } catch (IOException e) {
             String why = String.valueOf(e.getMessage());
             if (!why.equals(logged)) {
-                LOG.warn("node: its state in Global Slurm is left as it is, and tried again: {}", why);
+                LOG.warn("the node's state in the Global Slurm cannot be updated and is retried: {}", why);
             }
             logged = why;
             return false;
         } catch (RuntimeException e) {
-            LOG.error("node: a fault of agent-host", e);
+            LOG.error("the check of the node's health failed with an internal error", e);
             return false;
         }
     }

@@ -53,8 +53,7 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
         List<FixedWidthRow> lines = FixedWidthRow.of("sinfo", said, MAX_LINES);
         if (lines.isEmpty()) {
             throw new SlurmUnavailableException(
-                    "sinfo: want node " + node
-                    + " in a partition, have none of that name; see" + " slurm.node in agent-host.toml");
+                    "sinfo: no partition has the node " + node + "; check slurm.node in agent-host.toml");
         }
         FixedWidthRow first = lines.get(0);
         String state = first.next(STATE_WIDTH);
@@ -75,7 +74,7 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
     public void drain(DrainReason reason) throws IOException {
         if (readState().isOutOfService()) {
             throw new IOException(
-                    "node " + node + ": want it in service, have it taken out by somebody meanwhile");
+                    "node " + node + " is not drained: somebody else has taken it out of service meanwhile");
         }
         update("state=drain", "reason=" + reason);
     }
@@ -85,7 +84,7 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
         SlurmNodeState seen = readState();
         if (seen.isDown() || !seen.ours().equals(Optional.of(reason))) {
             throw new IOException(
-                    "node " + node + ": want it drained for our reason, have " + seen);
+                    "node " + node + " is not resumed: agent-host did not drain it; its state is " + seen);
         }
         update("state=resume");
     }

@@ -42,7 +42,7 @@ final class BoundedCalls implements AutoCloseable {
             Future<T> answer = threads.submit(call::run);
             return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
-            throw unavailable(what, threads.isShutdown() ? "closed" : MAX + " earlier calls have not come back", e);
+            throw unavailable(what, threads.isShutdown() ? "closed" : MAX + " earlier calls have not returned", e);
         } catch (TimeoutException e) {
             throw unavailable(what, "no answer in " + limit.toMillis() + " ms", e);
         } catch (InterruptedException e) {
@@ -53,7 +53,7 @@ final class BoundedCalls implements AutoCloseable {
 
     static HypervisorUnavailable unavailable(String what, String why, Throwable cause) {
         HypervisorUnavailable unavailable =
-                new HypervisorUnavailable("libvirt: " + what + ": " + why + "; look at libvirtd on this host");
+                new HypervisorUnavailable("libvirt: " + what + ": " + why + "; check libvirtd on this host");
         unavailable.initCause(cause);
         return unavailable;
     }

@@ -80,7 +80,7 @@ final class LibvirtConnection implements AutoCloseable {
                 });
             } catch (ExecutionException | HypervisorUnavailable e) {
                 // libvirtd was notified of the disconnect and need not answer.
-                LOG.debug("libvirtd: no farewell uri={} why={}", uri, e.getMessage());
+                LOG.debug("libvirtd: disconnect failed uri={} reason={}", uri, e.getMessage());
             }
         }
     }
@@ -88,7 +88,7 @@ final class LibvirtConnection implements AutoCloseable {
     private synchronized LibvirtSession current(String what) throws HypervisorUnavailable {
         if (session == null || !session.acquire()) {
             throw new HypervisorUnavailable(
-                    "libvirt: " + what + ": no connection to " + uri + "; look at libvirtd on this host");
+                    "libvirt: " + what + ": no connection to " + uri + "; check libvirtd on this host");
         }
         return session;
     }
@@ -144,7 +144,7 @@ final class LibvirtConnection implements AutoCloseable {
                 return true;
             });
         } catch (ExecutionException | HypervisorUnavailable e) {
-            LOG.debug("libvirtd: no connection uri={} why={}", uri, e.getMessage());
+            LOG.debug("libvirtd: no connection uri={} reason={}", uri, e.getMessage());
             again();
         }
     }

@@ -175,12 +175,12 @@ public final class LibvirtHypervisor implements Hypervisor {
             throws LibvirtException, HypervisorRefused {
         try {
             if (DomainXmlReader.read(domain.getXMLDesc(0), DomainState.ENDING).isEmpty()) {
-                throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": want a domain with our owner in its"
-                        + " metadata, have \"" + domain.getName() + "\" without; it was left as it is");
+                throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": the domain \"" + domain.getName()
+                        + "\" has no owner of agent-host in its metadata; it was not changed");
             }
         } catch (MalformedException e) {
             throw new HypervisorRefused(
-                    "libvirt: " + what + " " + uuid + ": " + e.getMessage() + "; it was left as it is");
+                    "libvirt: " + what + " " + uuid + ": " + e.getMessage() + "; the domain was not changed");
         }
     }
 

@@ -105,8 +105,8 @@ final class LibvirtSession {
      * side.
      */
     private void end() {
-        attempt("end of changes", () -> connection.removeLifecycleListener(changes));
-        attempt("end of the listener of its end", connection::unregisterCloseListener);
+        attempt("remove the listener for domain events", () -> connection.removeLifecycleListener(changes));
+        attempt("remove the listener for the connection's end", connection::unregisterCloseListener);
         attempt("close", () -> {
             int others = connection.close();
             if (others > 0) {
@@ -119,7 +119,7 @@ final class LibvirtSession {
         try {
             ending.run();
         } catch (LibvirtException e) {
-            LOG.debug("libvirtd: no farewell what=\"{}\" why={}", what, e.getMessage());
+            LOG.debug("libvirtd: disconnect step failed step=\"{}\" reason={}", what, e.getMessage());
         }
     }
 

@@ -53,8 +53,8 @@ public final class GuestImages {
             image = folder.resolve(CURRENT).toRealPath();
         } catch (NoSuchFileException e) {
             throw new IOException(
-                    "image " + folder.resolve(CURRENT) + ": want a link to an image's folder, have none; install an"
-                            + " image and ln -s its folder there",
+                    "image " + folder.resolve(CURRENT) + " is not a link to an image's folder; install an"
+                            + " image and link its folder there with ln -s",
                     e);
         }
         ImageManifest manifest = ImageManifest.load(image);
@@ -65,7 +65,7 @@ public final class GuestImages {
             List<String> differences = manifest.differences(image);
             if (!differences.isEmpty()) {
                 throw new MalformedException("image " + image + ": " + String.join("; ", differences)
-                        + "; install it anew, and see agentctl image verify");
+                        + "; install it again, and run agentctl image verify");
             }
             checked = new CheckedImage(found, marks);
         }
@@ -85,7 +85,7 @@ public final class GuestImages {
                                 Files.getAttribute(path, "unix:ctime")));
             } catch (NoSuchFileException e) {
                 throw new IOException(
-                        "image " + image + ": " + file.name() + ": missing; install it anew", e);
+                        "image " + image + ": " + file.name() + " is missing; install the image again", e);
             }
         }
         return marks;

@@ -101,8 +101,8 @@ public final class HostStatements implements ErasureListener {
             return;
         }
         if (lives.size() >= MAX_LIVES) {
-            throw new IOException("parts of receipts: want fewer than " + MAX_LIVES + ", have " + lives.size()
-                    + "; see why no relay takes them");
+            throw new IOException("receipts: " + lives.size() + " VM histories wait for a relay, and at most "
+                    + MAX_LIVES + " may; agentctl host status shows whether a relay is attached");
         }
         put(VmHistory.of(owner, facts, ticket, clock.instant()));
     }
@@ -162,13 +162,15 @@ public final class HostStatements implements ErasureListener {
                         .filter(ended -> ended.at().plus(PATIENCE).isBefore(now))
                         .isPresent()) {
                     LOG.warn(
-                            "VM {} is signed for without its removal",
+                            "signing the host statement of VM {} without its removal, which took too long",
                             life.owner().uuid());
                     put(life.signed(Optional.empty(), now, key));
                 }
             } catch (IOException | GeneralSecurityException e) {
                 LOG.error(
-                        "part of the receipt of VM {}: {}", life.owner().uuid(), e.toString());
+                        "the host statement of VM {} cannot be signed or written: {}",
+                        life.owner().uuid(),
+                        e.toString());
             }
         }
         forgetOld(now);
@@ -204,14 +206,14 @@ public final class HostStatements implements ErasureListener {
             VmHistory life = signed.get(i);
             if (signed.size() - i > MAX_SIGNED || signedAt(life).plus(KEPT).isBefore(now)) {
                 LOG.warn(
-                        "part of the receipt of VM {}, ticket {}: no relay took it, and it is forgotten",
+                        "deleting the host statement of VM {}, ticket {}: no relay accepted it in time",
                         life.owner().uuid(),
                         life.owner().ticket());
                 try {
                     drop(life);
                 } catch (IOException e) {
                     LOG.warn(
-                            "part of the receipt of VM {}: {}",
+                            "the host statement of VM {} cannot be deleted: {}",
                             life.owner().uuid(),
                             e.toString());
                 }

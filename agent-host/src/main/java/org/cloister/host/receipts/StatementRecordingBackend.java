@@ -58,7 +58,7 @@ public final class StatementRecordingBackend implements HostBackend {
                 parts.recordEnd(entry.get());
             } catch (IOException e) {
                 // On a full disk the removal of VMs frees space; this record is written with the next one.
-                LOG.warn("the end of VM {} is not written down for its receipt: {}", owner.uuid(), e.toString());
+                LOG.warn("the end of VM {} cannot be recorded for its receipt: {}", owner.uuid(), e.toString());
             }
         }
         machine.remove(owner, part);

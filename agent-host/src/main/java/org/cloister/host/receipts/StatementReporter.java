@@ -76,10 +76,10 @@ public final class StatementReporter {
             answer.join();
             parts.onReported(vm);
         } catch (CompletionException e) {
-            LOG.warn("part of the receipt of VM {}: {}", vm, String.valueOf(e.getCause()));
+            LOG.warn("the relay did not accept the host statement of VM {}: {}", vm, String.valueOf(e.getCause()));
             refused.put(vm, now);
         } catch (IOException e) {
-            LOG.warn("part of the receipt of VM {}: reported, and not forgotten: {}", vm, e.toString());
+            LOG.warn("the reported host statement of VM {} cannot be deleted: {}", vm, e.toString());
             refused.put(vm, now);
         }
     }

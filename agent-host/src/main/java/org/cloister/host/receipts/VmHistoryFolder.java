@@ -46,14 +46,14 @@ final class VmHistoryFolder implements VmHistoryStore {
             VmHistory life = VmHistoryJson.read(Files.readAllBytes(file));
             if (!file.equals(file(life))) {
                 throw new MalformedException(
-                        "want the VM of its name, have " + life.owner().uuid());
+                        "expected the VM of its file name, got " + life.owner().uuid());
             }
             return life;
         } catch (MalformedException e) {
             throw new IOException(
                     file + ": " + e.getMessage()
-                            + "; nobody but us writes here: move it away, and that VM's receipt"
-                            + " goes without this host's part",
+                            + "; only agent-host may write here, so move the file away: the VM's receipt"
+                            + " will lack this host's statement",
                     e);
         }
     }

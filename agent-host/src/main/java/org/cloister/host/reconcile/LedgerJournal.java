@@ -102,7 +102,7 @@ final class LedgerJournal implements AutoCloseable {
         }
         whole = from;
         if (from < text.length()) {
-            LOG.warn("the ledger's last line was cut short and is dropped, bytes={}", text.length() - from);
+            LOG.warn("dropping the ledger's last line, which is incomplete bytes={}", text.length() - from);
         }
         return read;
     }
@@ -123,7 +123,8 @@ final class LedgerJournal implements AutoCloseable {
 
     private IOException unreadable(String why, @Nullable Exception cause) {
         return new IOException(
-                "ledger " + file + ": " + why + "; move the file away, and running VMs are found by what they carry",
+                "ledger " + file + ": " + why
+                        + "; move the file away: agent-host then finds running VMs by their marks",
                 cause);
     }
 
@@ -148,7 +149,7 @@ final class LedgerJournal implements AutoCloseable {
     /** Continues after the lines that were read, if {@link #rewrite} found the disk full. */
     void continueAfterRead() throws IOException {
         if (whole == 0) {
-            throw new IOException("ledger " + file + ": new, and not written; free space for it");
+            throw new IOException("ledger " + file + " is new and cannot be written; free space on its file system");
         }
         out.truncate(whole);
         out.position(whole);
@@ -169,7 +170,7 @@ final class LedgerJournal implements AutoCloseable {
      */
     void append(JournalRecord line) throws IOException {
         if (broken) {
-            throw broken(new IOException("it failed before"));
+            throw broken(new IOException("an earlier write failed"));
         }
         long before = position();
         try {
@@ -177,7 +178,7 @@ final class LedgerJournal implements AutoCloseable {
         } catch (IOException e) {
             takeBack(before);
             throw new IOException(
-                    "ledger " + file + ": not written: " + e.getMessage() + "; free space for it", e);
+                    "ledger " + file + " cannot be written: " + e.getMessage() + "; free space on its file system", e);
         }
         try {
             out.force(false);
@@ -209,7 +210,7 @@ final class LedgerJournal implements AutoCloseable {
 
     private UncheckedIOException broken(IOException e) {
         broken = true;
-        String why = "ledger " + file + ": unknown what is on disk: "
+        String why = "ledger " + file + ": its content on disk is unknown: "
                 + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage());
         fatal.abort(why);
         return new UncheckedIOException(why, e);

@@ -109,7 +109,7 @@ public final class ReconcileLoop implements AutoCloseable {
                 }
             }
         } catch (InterruptedException e) {
-            LOG.warn("rounds: interrupted, and none follows");
+            LOG.warn("reconcile loop interrupted; no further pass runs");
             Thread.currentThread().interrupt();
         }
     }
@@ -135,8 +135,8 @@ public final class ReconcileLoop implements AutoCloseable {
     }
 
     private Outcome fault(RuntimeException e) {
-        LOG.error("round: a fault of agent-host", e);
-        return Outcome.failed("a fault of agent-host: " + e, clock.millis());
+        LOG.error("the reconcile pass failed with an internal error", e);
+        return Outcome.failed("internal error of agent-host: " + e, clock.millis());
     }
 
     /**
@@ -144,12 +144,12 @@ public final class ReconcileLoop implements AutoCloseable {
      * one yet.
      */
     private void log(Outcome outcome) {
-        outcome.done().forEach(action -> LOG.info("round: done {}", action));
+        outcome.done().forEach(action -> LOG.info("reconciled: {}", action));
         for (String trouble : outcome.problems()) {
             if (!logged.contains(trouble) && outcome.neverAnswered().isEmpty()) {
-                LOG.warn("round: trouble: {}", trouble);
+                LOG.warn("reconcile pass: problem: {}", trouble);
             } else if (!logged.contains(trouble)) {
-                LOG.info("round: waits: {}", trouble);
+                LOG.info("reconcile pass: waiting: {}", trouble);
             }
         }
         logged = outcome.problems();

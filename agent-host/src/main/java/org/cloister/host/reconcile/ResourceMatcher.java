@@ -96,7 +96,7 @@ final class ResourceMatcher {
         if (thing.owner().isEmpty()) {
             boolean isNew =
                     after.stream().anyMatch(entry -> part.nameOf(entry.owner()).equals(thing.name()));
-            return isNew ? Optional.empty() : Optional.of("named as ours, without an owner's mark");
+            return isNew ? Optional.empty() : Optional.of("has a name of agent-host's and no owner's mark");
         }
         ResourceOwner owner = thing.owner().get();
         if (!isNamedFor(thing, owner)) {

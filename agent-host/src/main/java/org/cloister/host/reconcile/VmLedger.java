@@ -70,7 +70,7 @@ public final class VmLedger implements AutoCloseable {
         try {
             journal.rewrite(lines());
         } catch (IOException e) {
-            LOG.warn("the ledger is not written anew: {}", e.getMessage());
+            LOG.warn("the ledger cannot be rewritten: {}", e.getMessage());
             journal.continueAfterRead();
         }
     }
@@ -188,7 +188,7 @@ public final class VmLedger implements AutoCloseable {
             try {
                 journal.rewrite(lines());
             } catch (IOException e) {
-                LOG.warn("the ledger is not written anew and grows on: {}", e.getMessage());
+                LOG.warn("the ledger cannot be rewritten and grows: {}", e.getMessage());
             }
         }
     }

@@ -48,7 +48,7 @@ final class BackgroundTasks {
             future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
             underWay.remove(name);
         } catch (TimeoutException e) {
-            throw new IOException(name + ": not done yet; it goes on by itself", e);
+            throw new IOException(name + " has not finished yet and continues in the background", e);
         } catch (ExecutionException e) {
             underWay.remove(name);
             Throwable cause = e.getCause();

@@ -84,8 +84,8 @@ public final class BridgePorts {
         adoptFoundPorts();
         Optional<PortPlan> found = find(owner);
         if (found.isPresent() && !PortOwnerLabels.read(found.get()).equals(Optional.of(owner))) {
-            throw new IOException("port " + found.get().device() + ": want VM " + owner.uuid() + "'s, have "
-                    + found.get().owner() + "'s; it was left as it is");
+            throw new IOException("port " + found.get().device() + " belongs to "
+                    + found.get().owner() + " and not to VM " + owner.uuid() + "; it was not changed");
         }
         bridge.remove(List.of(owner.names().tap()));
     }

@@ -53,7 +53,7 @@ public final class DomainProcesses {
             return OptionalLong.empty();
         }
         if (!PID.matcher(text).matches()) {
-            throw new IOException(file + ": want a process, have " + LogText.printable(text));
+            throw new IOException(file + ": expected a process id, got " + LogText.printable(text));
         }
         return OptionalLong.of(Long.parseLong(text));
     }

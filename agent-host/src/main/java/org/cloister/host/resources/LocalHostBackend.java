@@ -63,7 +63,7 @@ public final class LocalHostBackend implements HostBackend {
         } catch (HypervisorUnavailable e) {
             String why = String.valueOf(e.getMessage());
             answers.put(ResourceKind.DOMAIN, new SourceAnswer.Unknown<>(why));
-            return new ObservedState(answers, new SourceAnswer.Unknown<>("of which domains: " + why));
+            return new ObservedState(answers, new SourceAnswer.Unknown<>("the domains are unknown: " + why));
         }
     }
 

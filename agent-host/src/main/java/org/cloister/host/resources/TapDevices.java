@@ -81,12 +81,12 @@ public final class TapDevices {
         boolean isOurs =
                 mark.map(owner::equals).orElse(isTap(device) && alias(device).isEmpty());
         if (!isOurs) {
-            throw new IOException("device " + name(device) + ": want a tap of VM " + owner.uuid() + ", have "
-                    + mark.map(other -> "one of VM " + other.uuid()).orElse("another's")
-                    + "; it was left as it is");
+            throw new IOException("device " + name(device) + " is not a tap of VM " + owner.uuid() + " but "
+                    + mark.map(other -> "one of VM " + other.uuid()).orElse("another program's")
+                    + "; it was not changed");
         }
         try {
-            run("tap " + name(device) + ": taken away", "link delete dev " + name(device));
+            run("tap " + name(device) + ": deletion", "link delete dev " + name(device));
         } catch (IOException e) {
             // Another program may have removed it.
             if (!isFree(owner)) {
@@ -133,7 +133,7 @@ public final class TapDevices {
                 in.write((String.join("\n", commands) + "\n").getBytes(StandardCharsets.US_ASCII));
             }
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IOException(what + ": want an end of " + ip + " in " + limit.toMillis() + " ms, have none");
+                throw new IOException(what + ": " + ip + " did not finish within " + limit.toMillis() + " ms");
             }
             if (process.exitValue() != 0) {
                 try (InputStream out = process.getInputStream()) {

@@ -107,7 +107,7 @@ public final class VmFolders {
         }
         if (kept.length > ProtocolLimits.ASSIGNMENT_BYTES
                 || !(AssignmentMessage.readResponse(kept) instanceof AssignmentMessage.Assigned told)) {
-            throw new MalformedException(file + ": want an assignment, have another message");
+            throw new MalformedException(file + ": expected an assignment, got another message");
         }
         try {
             requireSame(owner, told);
@@ -212,20 +212,20 @@ public final class VmFolders {
                 requireAtMost(folder, files.size(), max);
             }
         } catch (DirectoryIteratorException e) {
-            throw new IOException(folder + ": not read: " + e.getMessage(), e);
+            throw new IOException(folder + ": cannot be read: " + e.getMessage(), e);
         }
         return files;
     }
 
     private static void requireAtMost(Path folder, int count, int max) throws IOException {
         if (count > max) {
-            throw new IOException(folder + ": want at most " + max + " files, have more; it has to be of this host's VMs alone");
+            throw new IOException(folder + " has more than " + max + " files; use it for this host's VMs only");
         }
     }
 
     private static IOException other(ResourceOwner owner, ResourceOwner other) {
-        return new IOException("folder " + owner.names().domain() + ": want VM " + owner.uuid() + "'s, have VM "
-                + other.uuid() + "'s; it was left as it is");
+        return new IOException("folder " + owner.names().domain() + " belongs to VM " + other.uuid() + " and not to VM "
+                + owner.uuid() + "; it was not changed");
     }
 
     private static void sync(Path folder) throws IOException {

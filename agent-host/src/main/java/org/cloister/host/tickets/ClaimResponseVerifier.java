@@ -44,12 +44,12 @@ public record ClaimResponseVerifier(
                         subject,
                         "a ticket of a project",
                         asked.length + " bytes without one",
-                        "bring both ends to one release"));
+                        "update host and relay to the same release"));
         ProjectVerifier projects = new ProjectVerifier(trustStore, epochs);
         ProjectHistory history = projects.verify(subject, project, claimed.project());
         SignedRequest signed = SignedRequest.read(asked, projects.verifySigner(subject, chain(subject, claimed)));
         requireSame(subject, "project " + project, project, signed.project());
-        requireSame(subject, "it as the relay's answer", ticket, signed.id());
+        requireSame(subject, "the ticket that was claimed, " + ticket, ticket, signed.id());
         byte[] envelope = claimed.allocation().toByteArray();
         AllocatedSlot slot = AllocationVerifier.require(
                 signed,
@@ -70,7 +70,7 @@ public record ClaimResponseVerifier(
                     subject,
                     what,
                     have,
-                    "somebody shows what was made for others; look at the relay");
+                    "the relay sent something that is for others; check the relay");
         }
     }
 
@@ -85,7 +85,7 @@ public record ClaimResponseVerifier(
                     subject,
                     "the chain of its signer",
                     String.valueOf(e.getMessage()),
-                    "look at the relay");
+                    "check the relay");
         }
     }
 }

@@ -51,9 +51,9 @@ public final class EpochStore {
                 Optional<HighWaterMarks> read = HighWaterMarks.parse(line);
                 if (read.isEmpty() || projects.put(read.get().project(), read.get()) != null) {
                     throw new IOException(
-                            file + ": want a project and what was seen of it in each line, each once,"
-                            + " have another one in line " + (projects.size() + 1) + "; restore the file, or take it"
-                            + " away if every project's controlling VM was opened since");
+                            file + ": line " + (projects.size() + 1) + " is not a project's high-water marks, or"
+                                    + " repeats a project; restore the file, or delete it if every project was opened again"
+                                    + " since");
                 }
             }
         } catch (NoSuchFileException e) {
@@ -106,7 +106,7 @@ public final class EpochStore {
                         subject,
                         "document " + seen.number() + " as " + seen.document(),
                         history.documentId(seen.number()),
-                        "two documents of one number were signed: ask the owners which holds");
+                        "the owners signed two documents with one number; ask them which is valid");
             }
             history.ownerKeys().forEach(key -> highest.merge(key.id(), seen.list(key.id()), BigInteger::max));
             highest.values().removeIf(number -> number.signum() < 0);
@@ -132,7 +132,7 @@ public final class EpochStore {
                     subject,
                     "the project's " + paper + " " + seen + " or a later one",
                     Long.toString(have),
-                    "bring the relay the newest one with agentctl relay deliver");
+                    "deliver the newest one to the relay with agentctl relay deliver");
         }
     }
 
@@ -146,7 +146,7 @@ public final class EpochStore {
     public synchronized void raise(SignedRequest signed) throws IOException {
         HighWaterMarks seen = marks(signed.project())
                 .orElseThrow(
-                        () -> new IllegalStateException("epoch of a project of which nothing was seen"));
+                        () -> new IllegalStateException("no documents of the project were recorded before its epoch"));
         long before = highestEpoch(signed);
         if (signed.epoch() < before) {
             throw new TicketRefusedException(
@@ -154,7 +154,7 @@ public final class EpochStore {
                     signed.subject(),
                     "epoch " + before + " or later",
                     Long.toString(signed.epoch()),
-                    "a newer life of the controlling VM was opened since; sign anew");
+                    "the project was opened again since; sign a new request");
         }
         if (signed.epoch() > before) {
             write(signed instanceof SignedOpening ? seen.withOpened(signed.epoch()) : seen.withEpoch(signed.epoch()));
@@ -165,7 +165,7 @@ public final class EpochStore {
         Map<String, HighWaterMarks> next = new TreeMap<>(projects);
         next.put(standing.project(), standing);
         if (next.size() > MAX_PROJECTS) {
-            throw new IOException(file + ": want at most " + MAX_PROJECTS + " projects, have one more");
+            throw new IOException(file + ": the limit of " + MAX_PROJECTS + " projects is reached");
         }
         StringBuilder text = new StringBuilder();
         next.values().forEach(each -> text.append(each.line()).append('\n'));

@@ -30,7 +30,7 @@ import org.cloister.protocol.ticket.TicketRefusedException;
  * @param trustStore has the site CA; verified projects are added to it
  */
 public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
-    private static final String DELIVER = "bring the relay the newest ones with agentctl relay deliver";
+    private static final String DELIVER = "deliver the newest ones to the relay with agentctl relay deliver";
 
     /**
      * Verifies a bundle. When it returns, its documents are recorded on disk, and the project's owners are trusted.
@@ -53,10 +53,10 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
                 throw new TicketRefusedException(
                         TicketClause.EXPIRED,
                         subject,
-                        "an approval that holds at " + trustStore.now(),
+                        "an approval that is valid at " + trustStore.now(),
                         "number " + approval.number() + " from " + approval.validFrom() + " until "
                                 + approval.validUntil(),
-                        "the site serves the project no more; or it approves it anew with agentctl site approve");
+                        "the site no longer serves the project, or must renew the approval with agentctl site approve");
             }
             trustStore.replaceAnchors(trustStore.anchors().withProject(history));
             if (list.isPresent()) {
@@ -102,7 +102,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
                     subject,
                     "documents of at most " + ProjectTrustBundle.MAX_DOCUMENTS + " bytes",
                     Long.toString(papers.documentBytes()),
-                    "the owners begin a new project");
+                    "have the owners create a new project");
         }
         try {
             return ProjectHistory.of(
@@ -133,7 +133,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
                     subject,
                     paper + " of " + want,
                     have,
-                    "somebody shows what was made for others; look at the relay");
+                    "the relay sent something that is for others; check the relay");
         }
     }
 
@@ -192,6 +192,6 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
 
     private static TicketRefusedException malformed(String subject, String want, MalformedException why) {
         return new TicketRefusedException(
-                TicketClause.MALFORMED, subject, want, String.valueOf(why.getMessage()), "look at the relay");
+                TicketClause.MALFORMED, subject, want, String.valueOf(why.getMessage()), "check the relay");
     }
 }

@@ -119,7 +119,9 @@ public final class TicketClaims implements AutoCloseable {
             throw new TicketRefusedException(
                     TicketClause.UNAVAILABLE,
                     "ticket " + ticket,
-                    "a host that goes on", "one that ends", "ask again");
+                    "a running agent-host",
+                    "one that is stopping",
+                    "retry");
         }
         if (claims.putIfAbsent(ticket, asked) != null) {
             throw new TicketRefusedException(
@@ -127,7 +129,7 @@ public final class TicketClaims implements AutoCloseable {
                     "ticket " + ticket,
                     "one claim at a time",
                     "two",
-                    "one step of a job calls once");
+                    "start one step for each node of the job, and only once");
         }
         say(new AgentTicketMessage.Claim(ticket, asked.job));
     }
@@ -210,7 +212,7 @@ public final class TicketClaims implements AutoCloseable {
         @Override
         public void onClosed(String why) {
             if (isCurrent(on) && !on.loop().isShuttingDown()) {
-                LOG.info("stream of tickets: {}", why);
+                LOG.info("ticket stream closed: {}", why);
                 lost();
                 on.loop().schedule(this::reopen, REOPEN_S, TimeUnit.SECONDS);
             }
@@ -234,7 +236,7 @@ public final class TicketClaims implements AutoCloseable {
                 .flatMap(this::claimOf)
                 .ifPresentOrElse(
                         asked -> asked.answer.complete(new Answer(claimed, relay)),
-                        () -> LOG.info("stream of tickets: an answer that nobody waits for"));
+                        () -> LOG.info("ticket stream: dropped the answer to a claim that has ended"));
     }
 
     private synchronized void reported(SlotKey place) {
@@ -275,7 +277,7 @@ public final class TicketClaims implements AutoCloseable {
         if (stream != null) {
             stream.close();
         }
-        IOException why = new IOException("agent-host: it ends");
+        IOException why = new IOException("agent-host is stopping");
         claims.values().forEach(each -> each.answer.completeExceptionally(why));
         reports.values().forEach(each -> each.done.completeExceptionally(why));
     }

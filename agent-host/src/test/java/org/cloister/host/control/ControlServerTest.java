@@ -120,7 +120,7 @@ class ControlServerTest {
         work.awaitCallers(1);
         caller.say(STATUS);
         assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
-        assertThat(caller.rest()).anyMatch(line -> line.contains("want stop while a VM is waited for"));
+        assertThat(caller.rest()).anyMatch(line -> line.contains("expected stop after run"));
     }
 
     @Test
@@ -186,13 +186,13 @@ class ControlServerTest {
                         + "\"why\":\"not-registered\",\"at\":\"domain_paused\",\"time\":\"2026-11-22T10:00:01.500Z\"}"
                         + "}]}}");
         assertThat(ask("{\"request\":\"stop\",\"vm\":\"" + uuid + "\"}"))
-                .contains("want a VM of this host, have none of that name", "\"hint\":\"see agentctl host vms\"");
+                .contains("this host has no VM named ", "\"hint\":\"agentctl host vms lists them\"");
     }
 
     @Test
     void what_is_no_request_is_refused_and_says_why() throws IOException {
         assertThat(ask("status")).contains("not a JSON document");
-        assertThat(ask("{\"request\":\"halt\"}")).contains("want run, status, vms, ledger, stop or render");
+        assertThat(ask("{\"request\":\"halt\"}")).contains("expected run, status, vms, ledger, stop or render");
         assertThat(ask("{\"request\":\"status\",\"vm\":\"x\"}")).contains("vm: unknown key");
         assertThat(ask("{\"request\":\"status\",\"request\":\"vms\"}")).contains("Duplicate field");
         assertThat(ask("{\"request\":\"stop\",\"vm\":\"../x\"}")).contains("vm: want [a-z0-9-]");
@@ -209,7 +209,7 @@ class ControlServerTest {
         open(folder);
         String[] nobody = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"};
         // Nothing is said, and the answer comes.
-        assertThat(caller(nobody).rest()).hasSize(1).first().asString().contains("have user 65534");
+        assertThat(caller(nobody).rest()).hasSize(1).first().asString().contains("user 65534 may not use agent-host");
         String[] member = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--groups=" + (group() + 4242)};
         desk.close();
         desk = ControlServer.open(
@@ -223,14 +223,14 @@ class ControlServerTest {
                 .hasSize(1)
                 .first()
                 .asString()
-                .contains("want a job step of user 0, have a process of user 65534");
+                .contains("user 65534 may not run VMs: only job steps of user 0 may");
         desk.close();
         desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), NOBODY), this::jobOf, work);
         assertThat(caller(nobody).say(STATUS).rest())
                 .hasSize(1)
                 .first()
                 .asString()
-                .contains("want root");
+                .contains("only root and members of its group");
         ControlClientProcess runner = caller(nobody).say(RUN);
         assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(runner.pid(), NOBODY, JOB));
     }
@@ -259,9 +259,9 @@ class ControlServerTest {
         assertThat(SystemAccounts.group("root")).isZero();
         assertThat(SystemAccounts.user("nobody")).isEqualTo(NOBODY);
         assertThatThrownBy(() -> SystemAccounts.user("no-such-user"))
-                .hasMessageContaining("user no-such-user: want it");
+                .hasMessageContaining("user no-such-user does not exist");
         assertThatThrownBy(() -> SystemAccounts.group("no-such-group"))
-                .hasMessageContaining("group no-such-group: want it");
+                .hasMessageContaining("group no-such-group does not exist");
     }
 
     @Test

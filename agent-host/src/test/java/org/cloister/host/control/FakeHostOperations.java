@@ -186,6 +186,6 @@ public final class FakeHostOperations implements HostOperations {
                         || name.equals(owner.names().domain()))
                 .findFirst()
                 .orElseThrow(() ->
-                        new OperationRefused(name + ": want a VM of this host, have none of that name", "see agentctl host vms"));
+                        new OperationRefused("this host has no VM named " + name, "agentctl host vms lists them"));
     }
 }

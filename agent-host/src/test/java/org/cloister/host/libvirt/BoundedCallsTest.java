@@ -39,11 +39,11 @@ class BoundedCallsTest {
                         return true;
                     }))
                     .isInstanceOf(HypervisorUnavailable.class)
-                    .hasMessage("libvirt: list: no answer in 50 ms; look at libvirtd on this host");
+                    .hasMessage("libvirt: list: no answer in 50 ms; check libvirtd on this host");
         }
         assertThatThrownBy(() -> calls.within("list", () -> true))
                 .isInstanceOf(HypervisorUnavailable.class)
-                .hasMessageContaining("5 earlier calls have not come back");
+                .hasMessageContaining("5 earlier calls have not returned");
         returns.countDown();
         returned.await();
         while (!answers()) {

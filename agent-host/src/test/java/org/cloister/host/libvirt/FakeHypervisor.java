@@ -134,7 +134,7 @@ public final class FakeHypervisor implements Hypervisor {
             ours = false;
         }
         if (!ours) {
-            throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": not ours; it was left as it is");
+            throw new HypervisorRefused("libvirt: " + what + " " + uuid + ": not ours; it was not changed");
         }
         return entry;
     }

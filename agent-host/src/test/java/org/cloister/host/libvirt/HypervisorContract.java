@@ -147,7 +147,7 @@ public abstract class HypervisorContract {
             assertThat(hypervisor().domains()).isEqualTo(new DomainList(List.of(), List.of()));
             assertThatThrownBy(() -> hypervisor().destroy(owner.uuid()))
                     .isInstanceOf(HypervisorRefused.class)
-                    .hasMessageContaining("left as it is");
+                    .hasMessageContaining("was not changed");
             assertThatThrownBy(() -> hypervisor().resume(owner.uuid())).isInstanceOf(HypervisorRefused.class);
             assertThat(isThere(name)).isTrue();
         } finally {

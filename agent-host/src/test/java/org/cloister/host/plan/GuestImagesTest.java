@@ -92,7 +92,7 @@ class GuestImagesTest {
         Files.delete(first.resolve("vmlinuz"));
         assertThatThrownBy(images::current)
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("vmlinuz: missing; install it anew");
+                .hasMessageContaining("vmlinuz is missing; install the image again");
     }
 
     @Test

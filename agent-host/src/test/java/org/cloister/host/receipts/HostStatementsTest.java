@@ -267,7 +267,7 @@ class HostStatementsTest {
         };
         assertThat(text).isNotEqualTo(own);
         Files.writeString(folder.resolve("parts").resolve(OWNER.uuid() + ".json"), text);
-        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("move it away");
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("move the file away");
     }
 
     @Test

@@ -190,7 +190,7 @@ class ReconcileLoopTest {
         machine.faulty = true;
         play(rounds -> {
             Outcome faulty = next();
-            assertThat(faulty.problems()).singleElement().asString().contains("a fault of agent-host");
+            assertThat(faulty.problems()).singleElement().asString().contains("internal error of agent-host");
             assertThat(rounds.last()).isPresent();
             machine.faulty = false;
             Outcome outcome = next();

@@ -49,7 +49,7 @@ class VmLedgerFullDiskTest {
                 int refused = i;
                 assertThat(e)
                         .hasMessageContaining(
-                                "not written: No space left on device; free space for it");
+                                "cannot be written: No space left on device; free space on its file system");
                 assertThatThrownBy(() -> ledger.claim(VmLedgerEntry.claim(ResourceOwners.owner(refused), true, 0)))
                         .isInstanceOf(IOException.class);
                 return i - 1;

@@ -207,7 +207,7 @@ class VmLedgerTest {
                     .hasMessageContaining("ClosedByInterruptException");
             assertThat(Thread.interrupted()).isTrue();
             assertThat(fatal)
-                    .containsExactly("ledger " + file + ": unknown what is on disk: ClosedByInterruptException");
+                    .containsExactly("ledger " + file + ": its content on disk is unknown: ClosedByInterruptException");
             assertThatThrownBy(() -> ledger.recordEnd(OWNER.uuid(), END)).isInstanceOf(UncheckedIOException.class);
             assertThat(fatal).hasSize(2);
         }

@@ -295,7 +295,7 @@ class VmReconcilerTest {
                 .hasSize(1)
                 .first()
                 .asString()
-                .contains("without an owner's mark");
+                .contains("no owner's mark");
         // Claimed meanwhile: it is being made.
         assertThat(matching.orphanResources(List.of(REGISTERED, VmLedgerEntry.claim(OTHER, false, NOW))))
                 .isEmpty();

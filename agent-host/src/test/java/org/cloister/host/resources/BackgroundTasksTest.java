@@ -27,7 +27,7 @@ class BackgroundTasksTest {
             }
         };
         assertThatThrownBy(() -> work.run("slow", slow))
-                .hasMessage("slow: not done yet; it goes on by itself");
+                .hasMessage("slow has not finished yet and continues in the background");
         assertThatThrownBy(() -> work.run("slow", slow)).isInstanceOf(IOException.class);
         work.run("other", begun::incrementAndGet);
         end.countDown();

@@ -63,7 +63,7 @@ class VmFoldersTest {
         folders.make(VmPlanSamples.plain(OWNER), told);
         VmFolders next = new VmFolders(all);
         assertThat(next.assignment(OWNER)).contains(told);
-        assertThatThrownBy(() -> next.assignment(NEXT_LIFE)).hasMessageContaining("have VM " + OWNER.uuid());
+        assertThatThrownBy(() -> next.assignment(NEXT_LIFE)).hasMessageContaining("belongs to VM " + OWNER.uuid());
 
         Path file = folder.resolve("assignment");
         Files.write(
@@ -71,9 +71,9 @@ class VmFoldersTest {
                 new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.BUSY)
                         .wire()
                         .toByteArray());
-        assertThatThrownBy(() -> next.assignment(OWNER)).hasMessageContaining("want an assignment");
+        assertThatThrownBy(() -> next.assignment(OWNER)).hasMessageContaining("expected an assignment");
         Files.write(file, new byte[ProtocolLimits.ASSIGNMENT_BYTES + 1]);
-        assertThatThrownBy(() -> next.assignment(OWNER)).hasMessageContaining("want an assignment");
+        assertThatThrownBy(() -> next.assignment(OWNER)).hasMessageContaining("expected an assignment");
         Files.write(file, new byte[] {10, 9});
         assertThatThrownBy(() -> next.assignment(OWNER)).isInstanceOf(MalformedException.class);
         Files.write(file, VmPlanSamples.assignment(OTHER_SLOT).wire().toByteArray());
@@ -123,7 +123,7 @@ class VmFoldersTest {
         assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("vm.json: format: missing");
 
         Files.write(folder.resolve("vm.json"), new byte[VmPlanJson.MAX_BYTES + 1]);
-        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("have more");
+        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("has more than");
         folders.remove(OWNER);
         assertThat(all).isEmptyDirectory();
     }
@@ -131,7 +131,7 @@ class VmFoldersTest {
     @Test
     void another_life_of_the_same_slot_is_left_alone() throws IOException {
         folders.make(VmPlanSamples.plain(NEXT_LIFE), VmPlanSamples.assignment(NEXT_LIFE));
-        assertThatThrownBy(() -> folders.remove(OWNER)).hasMessageContaining("it was left as it is");
+        assertThatThrownBy(() -> folders.remove(OWNER)).hasMessageContaining("it was not changed");
         assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining(NEXT_LIFE.uuid());
         assertThat(folders.listResources()).containsExactly(thing(Optional.of(NEXT_LIFE)));
     }

@@ -166,6 +166,6 @@ class EpochStoreTest {
             })
     void a_file_that_is_not_ours_is_refused(String text) throws IOException {
         Path file = Files.writeString(folder.resolve("epochs"), String.format(text, A) + "\n");
-        assertThatThrownBy(() -> EpochStore.open(file)).hasMessageContaining("want a project and what was seen of it");
+        assertThatThrownBy(() -> EpochStore.open(file)).hasMessageContaining("is not a project's high-water marks");
     }
 }

@@ -121,7 +121,7 @@ class ProjectVerifierTest {
         refused(TicketClause.MALFORMED, "approval", world.papers());
         assertThat(folder.resolve("epochs")).doesNotExist();
         world.approval = world.approval(1, now, world.siteKey);
-        refused(TicketClause.EXPIRED, "an approval that holds", world.papers());
+        refused(TicketClause.EXPIRED, "an approval that is valid at", world.papers());
         assertThat(beliefs.anchors().of(world.genesis.id())).isEmpty();
     }
 
@@ -155,7 +155,7 @@ class ProjectVerifierTest {
         read(world.papers());
         world.history =
                 ClaimFixture.successor(world.genesis, ClaimFixture.owners(world.ann, world.ben), world.ann, world.ben);
-        refused(TicketClause.SEQUENCE, "two documents of one number", world.papers());
+        refused(TicketClause.SEQUENCE, "signed two documents with one number", world.papers());
     }
 
     @Test

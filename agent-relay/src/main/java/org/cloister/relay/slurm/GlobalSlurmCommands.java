@@ -127,7 +127,7 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
             throw new SlurmRefusedException(reason);
         }
         throw new SlurmUnavailableException("sbatch: exit status " + output.exit() + ": " + said
-                + "; whether there is a job is seen in squeue --name=" + what.ticket());
+                + "; squeue shows whether the job exists: squeue --name=" + what.ticket());
     }
 
     @Override
@@ -135,7 +135,7 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
         SlurmCommand.Output output = slurm.run("scancel", List.of(Long.toString(job)), "");
         String said = output.complaint();
         if (output.exit() != 0 && !said.endsWith(NOT_THERE) && !said.endsWith(IS_ENDING)) {
-            throw new SlurmUnavailableException("scancel " + job + ": " + said + "; ask scontrol ping");
+            throw new SlurmUnavailableException("scancel " + job + ": " + said + "; run scontrol ping");
         }
     }
 
@@ -147,7 +147,7 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
                 return List.of();
             }
             throw new SlurmUnavailableException(
-                    "scontrol show job " + job + ": " + output.complaint() + "; ask scontrol ping");
+                    "scontrol show job " + job + ": " + output.complaint() + "; run scontrol ping");
         }
         List<NodeAllocation> shares = new ArrayList<>();
         for (NodeAllocationParser.Group group : NodeAllocationParser.groups(job, output.out())) {

@@ -133,6 +133,6 @@ final class JobTableParser {
 
     private static SlurmUnavailableException strange(String program, String line) {
         return new SlurmUnavailableException(
-                program + ": a line that is not as asked for: " + line);
+                program + ": a line of its output does not have the requested format: " + line);
     }
 }

@@ -159,7 +159,7 @@ public final class DeliveredDocuments implements AutoCloseable {
         if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
             RevocationList list = takeList(delivered);
             return new Stored(
-                    "revocation list " + list.number() + " of " + list.anchor() + " until " + list.nextUpdate(),
+                    "revocation list " + list.number() + " of " + list.anchor() + ", valid until " + list.nextUpdate(),
                     event("revocations.taken")
                             .by(list.anchor().id())
                             .with(AuditField.DIGEST, digest(delivered))
@@ -192,7 +192,7 @@ public final class DeliveredDocuments implements AutoCloseable {
             keep(begun, envelope);
         }
         return new Stored(
-                "genesis of " + begun.id(),
+                "the genesis document of project " + begun.id(),
                 event("genesis.taken").with(AuditField.PROJECT, begun.id()));
     }
 
@@ -200,15 +200,15 @@ public final class DeliveredDocuments implements AutoCloseable {
         String project = ProjectHistory.claimedProject(envelope);
         ProjectHistory known = projects.get(project);
         if (known == null) {
-            throw new MalformedException("successor of " + project
-                    + ": want the project's genesis first, have none; deliver the documents in order");
+            throw new MalformedException("successor document of project " + project
+                    + ": the relay does not have the project's genesis document; deliver the documents in order");
         }
         ProjectHistory next = known.with(envelope);
         if (next != known) {
             keep(next, envelope);
         }
         return new Stored(
-                "document " + next.number() + " of " + project,
+                "document " + next.number() + " of project " + project,
                 event("successor.taken").with(AuditField.PROJECT, project).with(AuditField.NUMBER, next.number()));
     }
 
@@ -221,19 +221,20 @@ public final class DeliveredDocuments implements AutoCloseable {
 
     private Stored takeApproval(byte[] envelope) throws IOException {
         ProjectApproval approval = ProjectApproval.read(envelope, site);
-        String subject = "approval " + approval.number() + " of " + approval.project();
+        String subject = "approval " + approval.number() + " of project " + approval.project();
         if (!projects.containsKey(approval.project())) {
             throw new MalformedException(
-                    subject + ": want the project's documents first, have none; deliver its genesis");
+                    subject + ": the relay does not have the project's documents; deliver its genesis document first");
         }
         StoredApproval before = approvals.get(approval.project());
         if (before != null && before.approval.number() >= approval.number() && !before.approval.equals(approval)) {
-            throw new MalformedException(subject + ": want a number above " + before.approval.number() + "; deliver the newest one");
+            throw new MalformedException(subject + ": the relay has number " + before.approval.number()
+                    + " already; deliver the newest one");
         }
         AtomicFile.replace(folder.resolve(PROJECTS).resolve(approval.project()).resolve(APPROVAL), envelope);
         approvals.put(approval.project(), new StoredApproval(approval, ByteString.copyFrom(envelope)));
         return new Stored(
-                subject + " until " + approval.validUntil(),
+                subject + ", valid until " + approval.validUntil(),
                 event("approval.taken")
                         .with(AuditField.PROJECT, approval.project())
                         .with(AuditField.NUMBER, approval.number())
@@ -353,7 +354,7 @@ public final class DeliveredDocuments implements AutoCloseable {
     private static IOException damaged(Path what, IOException why) {
         return new IOException(
                 what + ": " + why.getMessage()
-                        + "; it was whole when it was written: remove it and deliver it again",
+                        + "; it was damaged after it was written: delete it and deliver it again",
                 why);
     }
 

@@ -8,8 +8,8 @@ public final class PoolExhaustedException extends StateConflictException {
     private final int free;
 
     PoolExhaustedException(String what, int wanted, int free, long resting) {
-        super(what + ": want " + wanted + ", have " + free + " free"
-                + (resting > 0 ? ", and " + resting + " that rest before they are used again" : ""));
+        super(what + ": " + wanted + " needed, " + free + " free"
+                + (resting > 0 ? ", and " + resting + " that wait for reuse" : ""));
         this.wanted = wanted;
         this.free = free;
     }

@@ -32,7 +32,8 @@ final class PoolReconfiguration {
             if (used > 0) {
                 throw sql.trouble(
                         Kind.POOL,
-                        used + " addresses of " + had + " are held or rest, and " + configured + " is configured");
+                        used + " addresses of " + had + " are allocated or wait for reuse, and " + configured
+                                + " is configured");
             }
             sql.update("DELETE FROM address");
         }
@@ -53,7 +54,7 @@ final class PoolReconfiguration {
         if (!outside.isEmpty()) {
             throw sql.trouble(
                     Kind.POOL,
-                    "VLAN " + outside.get(0) + " is held, and " + pool.firstVlan() + " to " + pool.lastVlan()
+                    "VLAN " + outside.get(0) + " is allocated, and " + pool.firstVlan() + " to " + pool.lastVlan()
                             + " without " + pool.reserved() + " is configured");
         }
         for (int number = pool.firstVlan(); number <= pool.lastVlan(); number++) {

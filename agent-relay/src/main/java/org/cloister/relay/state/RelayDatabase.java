@@ -73,7 +73,7 @@ public final class RelayDatabase implements AutoCloseable {
         for (Path each : List.of(file, file.toAbsolutePath().resolveSibling(""))) {
             // SQLite opens a read-only file, and fails later with an error about locks.
             if (Files.exists(each) && !Files.isWritable(each)) {
-                throw new RelayDatabaseException(file, Kind.READ_ONLY, each + " may only be read", null);
+                throw new RelayDatabaseException(file, Kind.READ_ONLY, each + " is read-only", null);
             }
         }
         try {
@@ -81,7 +81,7 @@ public final class RelayDatabase implements AutoCloseable {
         } catch (FileAlreadyExistsException e) {
             return;
         } catch (IOException e) {
-            throw new RelayDatabaseException(file, Kind.READ_ONLY, "cannot be made: " + e, e);
+            throw new RelayDatabaseException(file, Kind.READ_ONLY, "it cannot be created: " + e, e);
         }
     }
 

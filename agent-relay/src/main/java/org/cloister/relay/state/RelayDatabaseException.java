@@ -14,17 +14,17 @@ public final class RelayDatabaseException extends IOException {
     /** Kind of failure, for callers that distinguish them. */
     public enum Kind {
         /** Another process has locked the database. */
-        LOCKED("locked by another process", "two relays cannot share a file: end the other one, fuser(1) says which"),
-        FULL("no room", "make room on its file system; ends and clean-ups wait for it too"),
-        CORRUPT("damaged", "put back a backup, or set the file aside: docs/operations.md says what each costs"),
+        LOCKED("locked by another process", "two relays cannot share a file: stop the other one, which fuser(1) shows"),
+        FULL("no room", "free space on its file system; ends of tickets and clean-ups wait for it too"),
+        CORRUPT("damaged", "restore a backup, or move the file away: docs/operations.md states what each costs"),
         READ_ONLY("not writable", "let the relay's user write the file and its folder"),
         /** A newer release has written the database. */
-        NEWER("written by a newer release", "install that release again, or put back a backup made before it"),
+        NEWER("written by a newer release", "install that release again, or restore a backup made before it"),
         /** Numbers that are held do not fit the configured pool. */
         POOL(
                 "other networks",
-                "set the former ones again, drain the relay, and change them when nothing is held"),
-        UNREADABLE("input or output failed", "look for the device's errors in the kernel's log");
+                "configure the former networks again, drain the relay, and change them when nothing is allocated"),
+        UNREADABLE("input or output failed", "the kernel's log shows errors of the device");
 
         private final String what;
         private final String remedy;

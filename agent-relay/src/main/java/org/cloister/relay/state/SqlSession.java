@@ -55,11 +55,11 @@ final class SqlSession implements AutoCloseable {
 
     void startTransaction() throws RelayDatabaseException {
         if (began) {
-            throw new IllegalStateException("a transaction has begun and is not over");
+            throw new IllegalStateException("a transaction is open already");
         }
         if (doubtful) {
             throw new RelayDatabaseException(
-                    file, Kind.UNREADABLE, "whether the last commit holds is unknown", null);
+                    file, Kind.UNREADABLE, "it is unknown whether the last commit is on disk", null);
         }
         execute(dialect.begin());
         began = true;
@@ -159,7 +159,7 @@ final class SqlSession implements AutoCloseable {
 
     private PreparedStatement bound(String text, @Nullable Object... values) throws SQLException {
         if (!began) {
-            throw new IllegalStateException("the transaction is over");
+            throw new IllegalStateException("the transaction has ended");
         }
         PreparedStatement statement = prepared.get(text);
         if (statement == null) {

@@ -44,7 +44,7 @@ final class AllocationSigner {
         NetworkLease lease = records.transaction().numbers().find(row.id()).orElseThrow();
         if (ticket.shares.size() != lease.addresses().size()) {
             LOG.error(
-                    "not assigned ticket={} reason=\"want {} nodes, have {}\"",
+                    "no allocation ticket={} reason=\"expected {} nodes of its job, got {}\"",
                     row.id(),
                     lease.addresses().size(),
                     ticket.shares.size());
@@ -62,7 +62,7 @@ final class AllocationSigner {
                 miss(ticket);
             }
         } catch (IllegalArgumentException e) {
-            LOG.error("not assigned ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            LOG.error("no allocation ticket={} reason=\"{}\"", row.id(), e.getMessage());
             following.stop(ticket, TicketEnd.NOT_STARTED);
         }
     }
@@ -141,7 +141,7 @@ final class AllocationSigner {
         if (ticket.missingNs == 0) {
             ticket.missingNs = now;
             LOG.warn(
-                    "waiting for hosts ticket={} nodes={}",
+                    "waiting until the hosts of the ticket's nodes are attached ticket={} nodes={}",
                     ticket.id,
                     ticket.shares.stream().map(NodeAllocation::node).toList());
         } else if (now - ticket.missingNs > office.terms.times().hostTimeout().toNanos()) {

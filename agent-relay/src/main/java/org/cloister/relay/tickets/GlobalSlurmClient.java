@@ -96,9 +96,9 @@ final class GlobalSlurmClient implements AutoCloseable {
             } catch (InterruptedException e) {
                 return;
             } catch (SlurmUnavailableException e) {
-                LOG.warn("Global Slurm does not answer: {}", e.getMessage());
+                LOG.warn("the Global Slurm does not answer: {}", e.getMessage());
             } catch (RuntimeException e) {
-                LOG.error("a look at Global Slurm failed", e);
+                LOG.error("a poll of the Global Slurm failed with an internal error", e);
             }
         }
     }
@@ -144,7 +144,7 @@ final class GlobalSlurmClient implements AutoCloseable {
                 answer -> {
                     if (answer.failure().isPresent()) {
                         String why = answer.failure().get().getMessage();
-                        LOG.warn("not cancelled job={} reason=\"{}\"", job, why);
+                        LOG.warn("scancel failed and is retried job={} reason=\"{}\"", job, why);
                         failed.run();
                     } else {
                         pollSoon();
@@ -164,7 +164,7 @@ final class GlobalSlurmClient implements AutoCloseable {
         });
         if (!taken && !closed) {
             SlurmUnavailableException full =
-                    new SlurmUnavailableException("the relay has " + WAITING + " calls that wait");
+                    new SlurmUnavailableException(WAITING + " calls of Slurm are waiting already");
             then.accept(new CallResult<>(Optional.empty(), Optional.of(full)));
         }
     }

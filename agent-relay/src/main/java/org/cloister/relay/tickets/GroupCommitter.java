@@ -169,7 +169,7 @@ final class GroupCommitter implements AutoCloseable {
             } catch (InterruptedException e) {
                 closed = true;
             } catch (RuntimeException e) {
-                LOG.error("a change of the records failed", e);
+                LOG.error("a change of the records failed with an internal error", e);
             }
         }
     }
@@ -210,9 +210,9 @@ final class GroupCommitter implements AutoCloseable {
 
     private static void fail(Change change, Exception why) {
         if (why instanceof RelayDatabaseException) {
-            LOG.error("records not changed: {}", why.getMessage());
+            LOG.error("the records cannot be changed: {}", why.getMessage());
         } else {
-            LOG.error("records not changed", why);
+            LOG.error("a change of the records failed with an internal error", why);
         }
         follow(change::onFailure);
     }
@@ -227,7 +227,7 @@ final class GroupCommitter implements AutoCloseable {
                 log.append(events);
             } catch (IOException e) {
                 LOG.error(
-                        "audit log not written: {}; no new tickets are taken until it can be",
+                        "the audit log cannot be written: {}; the relay accepts no new tickets until it can",
                         e.getMessage());
                 return;
             }
@@ -242,7 +242,7 @@ final class GroupCommitter implements AutoCloseable {
         try {
             what.run();
         } catch (RuntimeException e) {
-            LOG.error("what follows from a change failed", e);
+            LOG.error("an action after a change failed with an internal error", e);
         }
     }
 

@@ -23,9 +23,9 @@ final class RefusalMessages {
         return of(
                 ticket,
                 TicketClause.UNAVAILABLE,
-                "an answer of " + bytes + " bytes does not fit behind those that are not read: at most "
-                        + ProtocolLimits.UNWRITTEN_LONG_BYTES + " bytes wait on a stream, "
-                        + ProtocolLimits.UNWRITTEN_PROJECT_BYTES + " of a project; read them and ask again");
+                "an answer of " + bytes + " bytes exceeds the limit of unread bytes ("
+                        + ProtocolLimits.UNWRITTEN_LONG_BYTES + " on a stream, "
+                        + ProtocolLimits.UNWRITTEN_PROJECT_BYTES + " of a project); read the answers and retry");
     }
 
     /** Refuses a message whose turn came too late because its project exceeds its share of work. */
@@ -33,26 +33,26 @@ final class RefusalMessages {
         return of(
                 ticket,
                 TicketClause.UNAVAILABLE,
-                payer + " asks for more than " + ProtocolLimits.PROJECT_WORK
-                        + " units of work a second, and this waited for " + ProtocolLimits.WORK_TIME.toSeconds()
-                        + " s; nothing was changed: ask again, more slowly");
+                payer + " requests more than " + ProtocolLimits.PROJECT_WORK
+                        + " units of work a second, and this request waited for " + ProtocolLimits.WORK_TIME.toSeconds()
+                        + " s; nothing was changed: retry more slowly");
     }
 
     static RelayTicketMessage.Refused unavailable(String ticket) {
         return of(
                 ticket,
                 TicketClause.UNAVAILABLE,
-                "the relay cannot write its records now; nothing was changed: ask again, its operator's log says more");
+                "the relay cannot write its records now; nothing was changed: retry, and see the relay's log");
     }
 
     static RelayTicketMessage.Refused ended(String ticket, TicketEnd end) {
-        return of(ticket, TicketClause.USED, "ticket " + ticket + ": want one that goes on, have one that ended: " + end);
+        return of(ticket, TicketClause.USED, "ticket " + ticket + " has ended: " + end);
     }
 
     static RelayTicketMessage.Refused unknown(String ticket, String of) {
         return of(
                 ticket,
                 TicketClause.PROJECT,
-                "ticket " + ticket + ": want one of " + of + ", have none of that id; it may have been forgotten");
+                "there is no ticket " + ticket + " of " + of + "; it may have been deleted after its end");
     }
 }

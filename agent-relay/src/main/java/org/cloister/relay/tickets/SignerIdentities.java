@@ -46,7 +46,7 @@ final class SignerIdentities {
             return Optional.of(
                     kept.verifyUnlisted(SIGNING, documents.trustStore().anchors(), believed));
         } catch (IdentityRefusedException e) {
-            LOG.warn("signer not believed ticket={} reason=\"{}\"", row.id(), e.getMessage());
+            LOG.warn("signer no longer trusted ticket={} reason=\"{}\"", row.id(), e.getMessage());
             return Optional.empty();
         }
     }

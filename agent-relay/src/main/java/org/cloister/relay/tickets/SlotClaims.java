@@ -94,8 +94,9 @@ final class SlotClaims {
             records.onCommitted(() -> host.answer(RefusalMessages.of(
                     row.id(),
                     TicketClause.PROJECT,
-                    "ticket " + row.id() + ": want a host and job of its allocation, have "
-                            + host.identity().name() + " and job " + job + "; look who called the host")));
+                    "ticket " + row.id() + ": its allocation does not contain "
+                            + host.identity().name() + " with job " + job
+                            + "; find out which process called the host")));
             return;
         }
         List<ByteString> chain = TicketRecords.decodeChain(
@@ -105,9 +106,9 @@ final class SlotClaims {
             records.onCommitted(() -> host.answer(RefusalMessages.of(
                     row.id(),
                     TicketClause.LIMIT,
-                    "project " + row.request().project() + ": want documents of at most "
-                            + ProjectTrustBundle.MAX_DOCUMENTS + " bytes, have " + project.documentBytes()
-                            + "; the owners begin a new project")));
+                    "project " + row.request().project() + " has documents of "
+                            + project.documentBytes() + " bytes, and at most " + ProjectTrustBundle.MAX_DOCUMENTS
+                            + " are permitted; have the owners create a new project")));
             return;
         }
         AllocatedSlot its = slot.get();

@@ -112,9 +112,9 @@ final class TicketAdmission implements GroupCommitter.Change {
             throw new TicketRefusedException(
                     TicketClause.SEQUENCE,
                     signed.subject(),
-                    "the word of an epoch after " + before,
+                    "a controlling VM of an epoch after " + before,
                     Long.toString(life),
-                    "another controlling VM of the project was opened later, or has this ticket as well");
+                    "the project was opened again later; use the newest controlling VM");
         }
         if (!office.budget.hasForTakeOver(signed.project(), office.now())) {
             throw tooMuch(AuditBudget.TAKE_OVER);
@@ -210,8 +210,8 @@ final class TicketAdmission implements GroupCommitter.Change {
             throw new TicketRefusedException(
                     TicketClause.DRAINING,
                     subject,
-                    "a relay that takes new work",
-                    "one that drains",
+                    "a relay that accepts new work",
+                    "one that is draining",
                     "wait, or ask its operator (agentctl relay drain --undo)");
         }
         if (!office.log.isWritable()) {
@@ -220,7 +220,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                     subject,
                     "an audit log that can be written",
                     "one that cannot",
-                    "wait; its operator's log says why");
+                    "wait; the relay's log shows why");
         }
         if (!office.terms.auditSpace().isAmple()) {
             throw new TicketRefusedException(
@@ -229,7 +229,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                     "more than " + office.terms.auditSpace().reserveBytes()
                             + " bytes free where the relay keeps its audit log",
                     Long.toString(office.terms.auditSpace().freeBytes().getAsLong()),
-                    "wait; its operator makes room (docs/operations.md, The audit log)");
+                    "wait, or have the relay's operator free space (docs/operations.md, The audit log)");
         }
         return office.documents
                 .approval(signed.project())
@@ -247,7 +247,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                 signed.subject(),
                 "at most " + office.budget.perDay() + " bytes of audit records a day of project " + signed.project(),
                 office.budget.used(signed.project(), office.now()) + ", and " + cost + " for this",
-                "wait until midnight UTC; what was taken goes on");
+                "wait until midnight UTC; accepted work continues");
     }
 
     private NetworkLease record(RelayTransaction transaction, ProjectApproval approval, Instant now)

@@ -73,7 +73,7 @@ final class TicketCommands {
     }
 
     private CertifiedIdentity opener(TicketPeer device, List<ByteString> chain) throws TicketRefusedException {
-        String subject = "what " + device.identity().name() + " brings";
+        String subject = "request of " + device.identity().name();
         CertifiedIdentity opener;
         try {
             Optional<CertifiedIdentity> seen = device.verifiedChain(chain);
@@ -92,7 +92,7 @@ final class TicketCommands {
                     subject,
                     "the chain of an opener",
                     String.valueOf(e.getMessage()),
-                    "log in as one (agentctl project login), or have an owner give the role");
+                    "log in as an opener (agentctl project login), or have an owner grant the role");
         }
         device.rememberVerified(chain, opener);
         updateSignerChain(opener, chain);
@@ -108,7 +108,7 @@ final class TicketCommands {
                     subject,
                     "the chain of " + device.signerName(),
                     claimed.toString(),
-                    "each opener asks from a device of their own");
+                    "use the opener's own device");
         }
     }
 

@@ -73,7 +73,7 @@ final class TicketContext {
                 chain.add(ByteString.copyFrom(each.getEncoded()));
             }
         } catch (CertificateEncodingException e) {
-            throw new IllegalStateException("a certificate of the relay has no DER", e);
+            throw new IllegalStateException("a certificate of the relay cannot be encoded", e);
         }
         return chain;
     }

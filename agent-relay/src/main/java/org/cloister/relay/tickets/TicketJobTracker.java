@@ -124,7 +124,7 @@ final class TicketJobTracker {
                             records,
                             row.get(),
                             TicketEnd.REFUSED,
-                            "the site has approved fewer features since");
+                            "the site's newer approval has fewer features than the ticket requests");
                     return;
                 }
                 String partition = partition(row.get());
@@ -133,7 +133,7 @@ final class TicketJobTracker {
                             records,
                             row.get(),
                             TicketEnd.REFUSED,
-                            "the relay has no partition for controlling VMs any more");
+                            "the relay no longer has a partition for controlling VMs");
                     return;
                 }
                 records.transaction().tickets().recordSubmission(id, office.now());
@@ -221,7 +221,7 @@ final class TicketJobTracker {
         if (failure.isPresent() && !(failure.get() instanceof SlurmRefusedException)) {
             office.metrics.slurmUnavailable.inc();
             LOG.warn(
-                    "submission unanswered ticket={} reason=\"{}\"",
+                    "sbatch did not answer and may be repeated ticket={} reason=\"{}\"",
                     id,
                     failure.get().getMessage());
             factor = Math.min(1 << Math.min(ticket.failures, 3), MOST_BACKOFF);
@@ -253,7 +253,7 @@ final class TicketJobTracker {
     void stop(TicketRuntimeState ticket, TicketEnd why) {
         if (ticket.stop.isEmpty()) {
             ticket.stop = Optional.of(why);
-            LOG.info("stopping ticket={} reason={}", ticket.id, why);
+            LOG.info("stopping the ticket's job ticket={} reason={}", ticket.id, why);
             slurm.ifPresent(GlobalSlurmClient::pollSoon);
         }
     }
@@ -331,7 +331,7 @@ final class TicketJobTracker {
             } else if (step instanceof TicketReconciler.Step.Cancel cancel) {
                 if (stop.isEmpty()) {
                     office.metrics.duplicateJobs.inc(cancel.jobs().size());
-                    LOG.warn("jobs too many ticket={} jobs={}", row.id(), cancel.jobs());
+                    LOG.warn("cancelling duplicate jobs ticket={} jobs={}", row.id(), cancel.jobs());
                 }
                 records.onCommitted(() -> cancel(ticket, cancel.jobs()));
             } else if (step instanceof TicketReconciler.Step.Assign assign) {

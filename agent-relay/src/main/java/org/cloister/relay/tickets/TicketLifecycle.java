@@ -102,7 +102,7 @@ public final class TicketLifecycle implements AutoCloseable {
             }
             return transaction.tickets().open();
         });
-        LOG.info("tickets open={} slurm={}", open.size(), slurm.isPresent() ? "yes" : "none");
+        LOG.info("resuming tickets open={} slurm={}", open.size(), slurm.isPresent() ? "yes" : "none");
         commits.start();
         this.slurm.ifPresent(calls -> calls.startPolling(following::onJobSnapshot));
     }
@@ -162,7 +162,7 @@ public final class TicketLifecycle implements AutoCloseable {
             party.answer(RefusalMessages.of(
                     "",
                     TicketClause.SIGNATURE,
-                    "a " + role + " may not say that here; docs/protocol.md, section 13"));
+                    "a " + role + " may not send this message; see docs/protocol.md, section 13"));
         }
     }
 
@@ -178,7 +178,7 @@ public final class TicketLifecycle implements AutoCloseable {
                                 .orElseGet(() -> RefusalMessages.of(
                                         "",
                                         TicketClause.PROJECT,
-                                        "the site does not approve it now"))));
+                                        "the site has no valid approval of the project; have the site approve it"))));
             }
 
             @Override
@@ -211,7 +211,7 @@ public final class TicketLifecycle implements AutoCloseable {
         for (RevocableSessions.RevokedSession<TicketPeer> each :
                 office.documents.trustStore().removeRevoked(proved)) {
             LOG.info(
-                    "ticket stream ended peer={} reason=\"{}\"",
+                    "closing ticket stream peer={} reason=\"{}\"",
                     each.by().name(),
                     each.refusal().getMessage());
             each.what().close();
@@ -323,7 +323,7 @@ public final class TicketLifecycle implements AutoCloseable {
             @Override
             public void onFailure() {
                 answer.completeExceptionally(
-                        new IOException("the relay's records cannot be read or changed now"));
+                        new IOException("the relay cannot read or change its records now; its log shows why"));
             }
         });
         return answer;

@@ -175,7 +175,7 @@ final class TicketPeer {
     private void letGo() {
         shares.metrics().partiesLetGo.inc();
         LOG.warn(
-                "let go peer={} reason=\"does not read its stream of tickets: {} pieces of news wait\"",
+                "closing ticket stream peer={} reason=\"the peer does not read it: {} updates wait\"",
                 identity.name(),
                 news.size());
         stream.close();

@@ -111,10 +111,10 @@ final class TicketReconciler {
     private static void missing(TicketView ticket, List<Step> steps) {
         if (ticket.state == TicketState.RUNNING) {
             steps.add(new Step.End(
-                    ticket.stop.orElse(TicketEnd.LOST), "Global Slurm does not know job " + ticket.job + " any more"));
+                    ticket.stop.orElse(TicketEnd.LOST), "the Global Slurm no longer knows job " + ticket.job));
         } else if (ticket.settled) {
             steps.add(ticket.stop
-                    .<Step>map(stop -> new Step.End(stop, "Global Slurm has no job for it"))
+                    .<Step>map(stop -> new Step.End(stop, "the Global Slurm has no job for the ticket"))
                     .orElseGet(Step.Submit::new));
         }
     }

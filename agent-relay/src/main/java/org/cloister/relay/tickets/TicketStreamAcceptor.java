@@ -140,7 +140,7 @@ public final class TicketStreamAcceptor {
             long price = MessageCost.of(message, visitor == null ? List.of() : visitor.verifiedChain());
             long sinceNs = System.nanoTime();
             if (!shares.checks().submit(payer, price, () -> check(ctx, message, payer, sinceNs))) {
-                end(ctx, new MalformedException("want a relay that has room for checks, have a full one"));
+                end(ctx, new MalformedException("the relay has no room for another message to check"));
             }
         }
 
@@ -154,7 +154,7 @@ public final class TicketStreamAcceptor {
                     shares.checks().finish(payer);
                     gate.onSkipped();
                 } else if (message instanceof AgentTicketMessage.Proof) {
-                    throw new MalformedException("want one proof, have another one");
+                    throw new MalformedException("a second proof came on the stream");
                 } else if (late && mayBeAskedAgain(visitor, message)) {
                     shares.metrics().messagesRefused.inc();
                     visitor.answer(RefusalMessages.workLimitReached(ticket(message), payer));
@@ -172,14 +172,13 @@ public final class TicketStreamAcceptor {
 
         private void enter(ChannelHandlerContext ctx, AgentTicketMessage message) throws IOException {
             if (!(message instanceof AgentTicketMessage.Proof proof)) {
-                throw new MalformedException("want a proof first");
+                throw new MalformedException("expected a proof as the first message");
             }
             CertifiedIdentity who = prove(proof);
             if (!shares.acquirePayerStream(
                     TicketPeer.payer(who.name()), ctx.channel().closeFuture())) {
                 throw new MalformedException(
-                        "want at most " + ProtocolLimits.PROJECT_STREAMS
-                        + " streams of tickets of a project, have one more");
+                        "the project has " + ProtocolLimits.PROJECT_STREAMS + " ticket streams, which is the limit");
             }
             chain = proof.chain();
             welcome(ctx, who);
@@ -193,7 +192,7 @@ public final class TicketStreamAcceptor {
             byte[] payload = DsseEnvelope.parse(proof.signed().toByteArray(), TicketStreamProof.MAX_BYTES)
                     .verify(TicketStreamProof.TYPE, Set.of(who.key()), 1);
             if (!TicketStreamProof.parse(payload).equals(TicketStreamProof.of(relay.toString(), nonce))) {
-                throw new MalformedException("want an answer to this challenge, have one to another");
+                throw new MalformedException("the proof answers another challenge");
             }
             return who;
         }
@@ -201,7 +200,7 @@ public final class TicketStreamAcceptor {
         /** Checks the claimed name before any signature is verified. */
         private void requireName(CertificateName claimed) throws MalformedException {
             if (!claimed.equals(from.orElseThrow())) {
-                throw new MalformedException("want a proof of " + from.get() + ", have one of " + claimed);
+                throw new MalformedException("expected a proof of " + from.get() + ", got one of " + claimed);
             }
         }
 
@@ -212,7 +211,7 @@ public final class TicketStreamAcceptor {
 
         private void end(ChannelHandlerContext ctx, Throwable why) {
             LOG.warn(
-                    "ticket stream ended peer={} from={} reason=\"{}\"",
+                    "closing ticket stream peer={} from={} reason=\"{}\"",
                     link.name(),
                     from.map(CertificateName::toString).orElse("-"),
                     why.getMessage());

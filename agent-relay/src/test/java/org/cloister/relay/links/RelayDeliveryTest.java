@@ -182,7 +182,7 @@ class RelayDeliveryTest {
                 .hasMessageContaining("deliver its genesis");
         assertThatThrownBy(() ->
                         cast.deliver(cast.site.approval(cast.site.a, 1, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1))))
-                .hasMessageContaining("above 1");
+                .hasMessageContaining("has number 1 already");
         for (byte[] junk : new byte[][] {new byte[0], new byte[100], {0x30, 0x03, 1, 2, 3}, "{}".getBytes(UTF_8)}) {
             assertThatThrownBy(() -> cast.deliver(junk)).isInstanceOf(IOException.class);
         }

@@ -90,7 +90,7 @@ class DeliveredDocumentsTest {
                 folder.resolve("lists").resolve(site.key.verificationKey().id()))) {
             byte[] before = Files.readAllBytes(file);
             Files.write(file, new byte[] {'{'});
-            assertThatThrownBy(this::open).hasMessageContaining("remove it and deliver it again");
+            assertThatThrownBy(this::open).hasMessageContaining("delete it and deliver it again");
             Files.write(file, before);
         }
         assertThat(Files.readAllBytes(approvalFile())).isEqualTo(whole);
@@ -109,7 +109,7 @@ class DeliveredDocumentsTest {
         assertThat(empty).doesNotExist();
         assertThat(half).doesNotExist();
         Files.delete(approvalFile().resolveSibling("document-0.json"));
-        assertThatThrownBy(this::open).hasMessageContaining("remove it and deliver it again");
+        assertThatThrownBy(this::open).hasMessageContaining("delete it and deliver it again");
         assertThat(approvalFile()).exists();
     }
 

@@ -74,7 +74,7 @@ class NetworkAllocatorTest {
                     assertThat(e.wanted()).isEqualTo(1);
                     assertThat(e.free()).isZero();
                 })
-                .hasMessage("addresses of VLAN 100: want 1, have 0 free, and 5 that rest before they are used again");
+                .hasMessage("addresses of VLAN 100: 1 needed, 0 free, and 5 that wait for reuse");
         pass(nanos, Duration.ofMillis(30_999));
         assertThatThrownBy(() -> allocate(state, "t3", PROJECT, 1)).isInstanceOf(PoolExhaustedException.class);
         pass(nanos, Duration.ofMillis(1));
@@ -125,11 +125,11 @@ class NetworkAllocatorTest {
         assertThat(vlans()).isEqualTo(new NetworkAllocator.VlanCounts(3, 1, 0));
         assertThatThrownBy(() -> vlan("fifth"))
                 .isInstanceOf(PoolExhaustedException.class)
-                .hasMessage("VLANs: want 1, have 0 free, and 1 that rest before they are used again");
+                .hasMessage("VLANs: 1 needed, 0 free, and 1 that wait for reuse");
         pass(nanos, Duration.ofSeconds(61));
         assertThat(vlans()).isEqualTo(new NetworkAllocator.VlanCounts(3, 0, 1));
         assertThat(vlan("fifth")).isEqualTo(100);
-        assertThatThrownBy(() -> vlan(PROJECT)).hasMessage("VLANs: want 1, have 0 free");
+        assertThatThrownBy(() -> vlan(PROJECT)).hasMessage("VLANs: 1 needed, 0 free");
     }
 
     @Test
@@ -152,7 +152,7 @@ class NetworkAllocatorTest {
                         RelayDatabaseException.class,
                         e -> assertThat(e.trouble()).isEqualTo(Kind.POOL))
                 .hasMessageContaining(
-                        "2 addresses of 10.64.0.0/16 in /29 are held or rest, and 10.96.0.0/16 in /29 is"
+                        "2 addresses of 10.64.0.0/16 in /29 are allocated or wait for reuse, and 10.96.0.0/16 in /29 is"
                                 + " configured");
         reopen(SMALL);
         state.transact(t -> t.tickets().recordEnd("t1", TicketEnd.LOST, "", NOON));
@@ -175,7 +175,7 @@ class NetworkAllocatorTest {
         assertThat(vlan(PROJECT)).isEqualTo(100);
         assertThatThrownBy(() -> reopen(fewer))
                 .isInstanceOf(RelayDatabaseException.class)
-                .hasMessageContaining("VLAN 100 of project " + PROJECT + " is held, and 101 to 104 without [] is");
+                .hasMessageContaining("VLAN 100 of project " + PROJECT + " is allocated, and 101 to 104 without [] is");
         reopen(SMALL);
         state.transact(t -> t.numbers().releaseVlan(PROJECT));
         reopen(fewer);

@@ -39,7 +39,7 @@ class StateFaultsTest {
             RelayDatabaseException refused = refused(file, Kind.LOCKED);
             assertThat(refused)
                     .hasMessageStartingWith(file + ": locked by another process")
-                    .hasMessageContaining("end the other one");
+                    .hasMessageContaining("stop the other one");
             assertThat(child(List.of(), file)).contains("LOCKED " + file + ": locked by another process");
             assertThat(list(first, t -> t.tickets().open())).isEmpty();
         }
@@ -74,7 +74,7 @@ class StateFaultsTest {
                 }
             }
             assertThat(full.trouble()).isEqualTo(Kind.FULL);
-            assertThat(full).hasMessageStartingWith(file + ": no room (").hasMessageContaining("make room on its file");
+            assertThat(full).hasMessageStartingWith(file + ": no room (").hasMessageContaining("free space on its file");
             assertThat(list(state, t -> t.tickets().open())).hasSize(kept);
         }
         try (RelayDatabase state = RelayDatabase.open(file, StateSamples.SMALL)) {
@@ -164,7 +164,7 @@ class StateFaultsTest {
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
         Path none = folder.resolve("none/relay.db");
         assertThat(refused(none, Kind.READ_ONLY))
-                .hasMessageStartingWith(none + ": not writable (cannot be made: ");
+                .hasMessageStartingWith(none + ": not writable (it cannot be created: ");
     }
 
     @Test

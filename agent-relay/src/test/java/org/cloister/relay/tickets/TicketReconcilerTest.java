@@ -115,18 +115,18 @@ class TicketReconcilerTest {
     @Test
     void a_job_that_slurm_and_accounting_do_not_know_any_more_is_lost() {
         assertThat(TicketReconciler.nextSteps(ticket(TicketState.RUNNING, 7, true), accounted()))
-                .containsExactly(new Step.End(TicketEnd.LOST, "Global Slurm does not know job 7 any more"));
+                .containsExactly(new Step.End(TicketEnd.LOST, "the Global Slurm no longer knows job 7"));
     }
 
     @Test
     void a_job_that_goes_on_in_accounting_alone_is_lost() {
         for (GlobalJobState state : List.of(GlobalJobState.PENDING, GlobalJobState.RUNNING, GlobalJobState.ENDING)) {
             assertThat(TicketReconciler.nextSteps(ticket(TicketState.RUNNING, 7, true), accounted(job(7, state))))
-                    .containsExactly(new Step.End(TicketEnd.LOST, "Global Slurm does not know job 7 any more"));
+                    .containsExactly(new Step.End(TicketEnd.LOST, "the Global Slurm no longer knows job 7"));
             assertThat(TicketReconciler.nextSteps(ticket(TicketState.QUEUED, 7, true), accounted(job(7, state))))
                     .containsExactly(new Step.Submit());
             assertThat(TicketReconciler.nextSteps(stopped(TicketState.QUEUED, 7, true), accounted(job(7, state))))
-                    .containsExactly(new Step.End(TicketEnd.WITHDRAWN, "Global Slurm has no job for it"));
+                    .containsExactly(new Step.End(TicketEnd.WITHDRAWN, "the Global Slurm has no job for the ticket"));
         }
     }
 
@@ -165,7 +165,7 @@ class TicketReconcilerTest {
         assertThat(TicketReconciler.nextSteps(stopped(TicketState.ACCEPTED, 0, false), accounted()))
                 .isEmpty();
         assertThat(TicketReconciler.nextSteps(stopped(TicketState.ACCEPTED, 0, true), accounted()))
-                .containsExactly(new Step.End(TicketEnd.WITHDRAWN, "Global Slurm has no job for it"));
+                .containsExactly(new Step.End(TicketEnd.WITHDRAWN, "the Global Slurm has no job for the ticket"));
         assertThat(TicketReconciler.nextSteps(
                         stopped(TicketState.ACCEPTED, 0, false), seen(job(7, GlobalJobState.RUNNING))))
                 .containsExactly(new Step.Cancel(List.of(7L)), new Step.Adopt(7));

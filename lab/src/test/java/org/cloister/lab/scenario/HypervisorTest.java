@@ -184,7 +184,7 @@ class HypervisorTest extends HypervisorContract {
                             .isInstanceOf(HypervisorUnavailable.class)
                             .hasMessageContaining("no answer in 1000 ms");
                 }
-                assertThatThrownBy(hasty::domains).hasMessageContaining("5 earlier calls have not come back");
+                assertThatThrownBy(hasty::domains).hasMessageContaining("5 earlier calls have not returned");
             } finally {
                 host.command("kill", "-CONT", daemon).succeed();
             }

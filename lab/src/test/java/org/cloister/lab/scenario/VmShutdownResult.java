@@ -18,7 +18,7 @@ import org.cloister.lab.site.SiteHosts;
  * @param cutOff whether it still ran when its time was over
  */
 record VmShutdownResult(Duration took, boolean cutOff) {
-    private static final String REMOVED = "VM %s: nothing is left of it ([0-9]+) ms after it was to end: ASKED";
+    private static final String REMOVED = "VM %s removed ([0-9]+) ms after its end, reason: ASKED";
 
     /** When it has. */
     static VmShutdownResult of(SiteHosts agents, ResourceOwner owner) throws IOException {
@@ -33,7 +33,8 @@ record VmShutdownResult(Duration took, boolean cutOff) {
         assertThat(end.find()).isTrue();
         VmShutdownResult found = new VmShutdownResult(
                 Duration.ofMillis(Long.parseLong(end.group(1))),
-                log.lines().anyMatch(line -> line.contains("done DestroyDomain[") && line.contains(owner.uuid())));
+                log.lines()
+                        .anyMatch(line -> line.contains("reconciled: DestroyDomain[") && line.contains(owner.uuid())));
         System.out.println("VM of " + owner.names().domain() + ": " + found);
         return found;
     }
