@@ -173,21 +173,21 @@ public record HostConfig(
         if (!datapath.equals("system") && !datapath.equals("netdev")) {
             toml.problem("bridge.datapath", "want \"system\" or \"netdev\", have \"" + datapath + "\"");
         }
-        BridgeConfig usual = BridgeConfig.of(run, uplink);
+        BridgeConfig defaults = BridgeConfig.of(run, uplink);
         return new BridgeConfig(
                 name,
                 run,
-                usual.agent(),
+                defaults.agent(),
                 uplink,
                 datapath,
-                usual.devicePrefix(),
-                List.of(path(toml, "bridge.nft", usual.nft().get(0)).toString()),
-                toml.seconds("bridge.limit", usual.deadline(), 1, 600),
-                usual.audit());
+                defaults.devicePrefix(),
+                List.of(path(toml, "bridge.nft", defaults.nft().get(0)).toString()),
+                toml.seconds("bridge.limit", defaults.deadline(), 1, 600),
+                defaults.audit());
     }
 
-    static Path path(TomlReader toml, String key, String otherwise) {
-        Path path = toml.path(key, otherwise);
+    static Path path(TomlReader toml, String key, String defaultValue) {
+        Path path = toml.path(key, defaultValue);
         if (path.isAbsolute() && (!FILE.matcher(path.toString()).matches() || !path.equals(path.normalize()))) {
             toml.problem(key, "want a path of letters, digits and _.+~@:/- without .., have \"" + path + "\"");
         }
@@ -198,9 +198,9 @@ public record HostConfig(
         return toml.has(key) ? Optional.of(path(toml, key, "/")) : Optional.empty();
     }
 
-    static String word(TomlReader toml, String key, String otherwise, Pattern want, String form) {
-        String text = toml.text(key, otherwise);
-        if (!want.matcher(text).matches()) {
+    static String word(TomlReader toml, String key, String defaultValue, Pattern pattern, String form) {
+        String text = toml.text(key, defaultValue);
+        if (!pattern.matcher(text).matches()) {
             toml.problem(key, "want " + form + ", have \"" + text + "\"");
         }
         return text;

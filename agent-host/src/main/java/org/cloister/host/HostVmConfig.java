@@ -48,12 +48,13 @@ public record HostVmConfig(
     /** Configured values of {@link MemoryReserves}; for an empty one the measured default applies. */
     public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
         public MemoryReserves of(Accelerator accelerator) {
-            MemoryReserves usual = MemoryReserves.defaults(accelerator == Accelerator.TCG);
-            return new MemoryReserves(of(guestMib, guestOneIn, usual.guest()), of(qemuMib, qemuOneIn, usual.qemu()));
+            MemoryReserves defaults = MemoryReserves.defaults(accelerator == Accelerator.TCG);
+            return new MemoryReserves(
+                    of(guestMib, guestOneIn, defaults.guest()), of(qemuMib, qemuOneIn, defaults.qemu()));
         }
 
-        private static MemoryReserve of(OptionalInt mib, OptionalInt oneIn, MemoryReserve usual) {
-            return new MemoryReserve(mib.orElse(usual.fixedMib()), oneIn.orElse(usual.oneIn()));
+        private static MemoryReserve of(OptionalInt mib, OptionalInt oneIn, MemoryReserve defaults) {
+            return new MemoryReserve(mib.orElse(defaults.fixedMib()), oneIn.orElse(defaults.oneIn()));
         }
     }
 
@@ -82,8 +83,7 @@ public record HostVmConfig(
                         toml.seconds("times.power-off", Duration.ofSeconds(20), 0, HOUR_S)),
                 toml.seconds("times.round", Duration.ofSeconds(60), 1, 60),
                 HostConfig.path(toml, "vm.drives"),
-                toml.seconds(
-                        "times.drive", Duration.ofSeconds(60), LeaseHolder.LEAST_SECONDS, LeaseHolder.MOST_SECONDS));
+                toml.seconds("times.drive", Duration.ofSeconds(60), LeaseHolder.MIN_SECONDS, LeaseHolder.MAX_SECONDS));
     }
 
     private static Optional<Accelerator> accelerator(TomlReader toml) {
@@ -105,22 +105,22 @@ public record HostVmConfig(
         }
     }
 
-    private static OptionalInt number(TomlReader toml, String key, int least) {
+    private static OptionalInt number(TomlReader toml, String key, int min) {
         return toml.has(key)
-                ? OptionalInt.of(toml.number(key, least, least, ResourceRequest.MAX_MIB))
+                ? OptionalInt.of(toml.number(key, min, min, ResourceRequest.MAX_MIB))
                 : OptionalInt.empty();
     }
 
-    private static <E extends Enum<E>> E word(TomlReader toml, String key, E otherwise) {
-        E[] all = otherwise.getDeclaringClass().getEnumConstants();
-        String text = toml.text(key, word(otherwise));
+    private static <E extends Enum<E>> E word(TomlReader toml, String key, E defaultValue) {
+        E[] all = defaultValue.getDeclaringClass().getEnumConstants();
+        String text = toml.text(key, word(defaultValue));
         return Arrays.stream(all)
                 .filter(each -> word(each).equals(text))
                 .findFirst()
                 .orElseGet(() -> {
                     String known = Arrays.stream(all).map(HostVmConfig::word).collect(Collectors.joining(", "));
                     toml.problem(key, "want one of " + known + ", have \"" + text + "\"");
-                    return otherwise;
+                    return defaultValue;
                 });
     }
 

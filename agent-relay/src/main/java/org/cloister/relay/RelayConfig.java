@@ -46,14 +46,14 @@ record RelayConfig(
         if (metrics != null && !metrics.getAddress().isLoopbackAddress()) {
             toml.problem("metrics", "want an address of loopback such as \"127.0.0.1:9464\", have \"" + metrics + "\"");
         }
-        RelayLimits otherwise = RelayLimits.DEFAULT;
+        RelayLimits defaults = RelayLimits.DEFAULT;
         RelayLimits limits = new RelayLimits(
-                toml.number("limits.links", otherwise.links(), 1, 1_000_000),
-                toml.number("limits.handshakes", otherwise.handshakes(), 1, 100_000),
-                toml.number("limits.project-circuits", otherwise.projectCircuits(), 1, 1_000_000),
-                toml.number("limits.project-opens", otherwise.projectOpens(), 1, 100_000),
-                toml.seconds("limits.idle", otherwise.idle(), 1, DAY_S),
-                toml.seconds("limits.drain", otherwise.drain(), 0, 600));
+                toml.number("limits.links", defaults.links(), 1, 1_000_000),
+                toml.number("limits.handshakes", defaults.handshakes(), 1, 100_000),
+                toml.number("limits.project-circuits", defaults.projectCircuits(), 1, 1_000_000),
+                toml.number("limits.project-opens", defaults.projectOpens(), 1, 100_000),
+                toml.seconds("limits.idle", defaults.idle(), 1, DAY_S),
+                toml.seconds("limits.drain", defaults.drain(), 0, 600));
         Path certificate = toml.path("certificate", "/var/lib/cloister/relay/relay.pem");
         Path key = toml.path("key", "/var/lib/cloister/relay/relay.key");
         Path site = toml.path("site", "/etc/cloister/site.pem");

@@ -23,7 +23,7 @@ final class RelayTicketConfig {
      * controlling VMs it accepts no openings.
      */
     static Optional<GlobalSlurmSettings> slurm(TomlReader toml) {
-        boolean given = toml.has("slurm.partition");
+        boolean configured = toml.has("slurm.partition");
         String partition = toml.text("slurm.partition", "none");
         Optional<String> controllers = toml.has("slurm.controllers")
                 ? Optional.of(toml.text("slurm.controllers", partition))
@@ -46,27 +46,27 @@ final class RelayTicketConfig {
             toml.problem("slurm.partition", String.valueOf(e.getMessage()));
             return Optional.empty();
         }
-        return given ? Optional.of(settings) : Optional.empty();
+        return configured ? Optional.of(settings) : Optional.empty();
     }
 
     static TicketTimeouts times(TomlReader toml) {
-        TicketTimeouts otherwise = TicketTimeouts.DEFAULT;
+        TicketTimeouts defaults = TicketTimeouts.DEFAULT;
         return new TicketTimeouts(
-                toml.seconds("slurm.boot", otherwise.bootTime(), 60, HOUR_S),
-                toml.seconds("slurm.erase", otherwise.eraseTime(), 60, HOUR_S),
-                toml.seconds("slurm.look", otherwise.pollInterval(), 1, 60),
-                toml.seconds("slurm.settle", otherwise.submissionSettleTime(), 1, HOUR_S),
-                toml.seconds("slurm.hosts", otherwise.hostTimeout(), 1, HOUR_S),
-                toml.seconds("network.lease", otherwise.vlanLease(), 60, 30 * DAY_S));
+                toml.seconds("slurm.boot", defaults.bootTime(), 60, HOUR_S),
+                toml.seconds("slurm.erase", defaults.eraseTime(), 60, HOUR_S),
+                toml.seconds("slurm.look", defaults.pollInterval(), 1, 60),
+                toml.seconds("slurm.settle", defaults.submissionSettleTime(), 1, HOUR_S),
+                toml.seconds("slurm.hosts", defaults.hostTimeout(), 1, HOUR_S),
+                toml.seconds("network.lease", defaults.vlanLease(), 60, 30 * DAY_S));
     }
 
     static NetworkPool pool(TomlReader toml) {
-        NetworkPool otherwise = NetworkPool.DEFAULT;
-        int prefix = toml.number("network.prefix", otherwise.prefix(), 16, 29);
-        int first = toml.number("network.first-vlan", otherwise.firstVlan(), 1, 4094);
-        int last = toml.number("network.last-vlan", otherwise.lastVlan(), 1, 4094);
+        NetworkPool defaults = NetworkPool.DEFAULT;
+        int prefix = toml.number("network.prefix", defaults.prefix(), 16, 29);
+        int first = toml.number("network.first-vlan", defaults.firstVlan(), 1, 4094);
+        int last = toml.number("network.last-vlan", defaults.lastVlan(), 1, 4094);
         Set<Integer> reserved = toml.numbers("network.reserved-vlans", 1, 4094);
-        String range = toml.text("network.range", otherwise.network().toString());
+        String range = toml.text("network.range", defaults.network().toString());
         try {
             return new NetworkPool(
                     Ipv4Network.parse(range),
@@ -74,10 +74,10 @@ final class RelayTicketConfig {
                     first,
                     last,
                     reserved,
-                    toml.seconds("network.rest", otherwise.reuseDelay(), 0, 7 * DAY_S));
+                    toml.seconds("network.rest", defaults.reuseDelay(), 0, 7 * DAY_S));
         } catch (IllegalArgumentException e) {
             toml.problem("network.range", String.valueOf(e.getMessage()));
-            return otherwise;
+            return defaults;
         }
     }
 }

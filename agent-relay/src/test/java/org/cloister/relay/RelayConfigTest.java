@@ -121,14 +121,14 @@ class RelayConfigTest {
 
     @Test
     void the_protocols_document_has_the_defaults() throws IOException {
-        Map<String, Long> said = new HashMap<>();
+        Map<String, Long> text = new HashMap<>();
         Matcher rows = Pattern.compile("^\\| `([a-z-]+)`\\* \\| ([0-9]+) \\|", Pattern.MULTILINE)
                 .matcher(Files.readString(ROOT.resolve("docs/protocol.md")));
         while (rows.find()) {
-            said.put(rows.group(1), Long.parseLong(rows.group(2)));
+            text.put(rows.group(1), Long.parseLong(rows.group(2)));
         }
         RelayLimits limits = RelayLimits.DEFAULT;
-        assertThat(said)
+        assertThat(text)
                 .isEqualTo(Map.of(
                         "links", (long) limits.links(),
                         "handshakes", (long) limits.handshakes(),

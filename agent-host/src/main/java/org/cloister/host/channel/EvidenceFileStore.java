@@ -67,13 +67,13 @@ public final class EvidenceFileStore implements EvidenceStore {
      * Deletes all files except those of these lives, and unfinished files that a crash left; call it only when the VMs
      * are known to be gone.
      */
-    public void retain(Set<String> lives) throws IOException {
+    public void retain(Set<String> uuids) throws IOException {
         try (var files = Files.newDirectoryStream(folder)) {
             for (Path file : files) {
                 String name = file.getFileName().toString();
                 boolean half = name.startsWith(".") && name.endsWith(".new");
-                boolean gone = name.endsWith(".json") && !lives.contains(name.substring(0, name.length() - 5));
-                if (half || gone) {
+                boolean former = name.endsWith(".json") && !uuids.contains(name.substring(0, name.length() - 5));
+                if (half || former) {
                     Files.deleteIfExists(file);
                 }
             }

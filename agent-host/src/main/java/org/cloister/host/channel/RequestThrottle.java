@@ -5,25 +5,25 @@ package org.cloister.host.channel;
  */
 final class RequestThrottle {
     private final long pauseNs;
-    private boolean taken;
+    private boolean running;
     private boolean any;
-    private long endedNs;
+    private long finishedNs;
 
     RequestThrottle(long pauseNs) {
         this.pauseNs = pauseNs;
     }
 
     synchronized boolean tryAcquire(long nowNs) {
-        if (taken || (any && nowNs - endedNs < pauseNs)) {
+        if (running || (any && nowNs - finishedNs < pauseNs)) {
             return false;
         }
-        taken = true;
+        running = true;
         any = true;
         return true;
     }
 
     synchronized void release(long nowNs) {
-        taken = false;
-        endedNs = nowNs;
+        running = false;
+        finishedNs = nowNs;
     }
 }

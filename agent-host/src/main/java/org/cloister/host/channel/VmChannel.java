@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored") // Schedules on the event loop's own timer.
 final class VmChannel implements VmPortListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmChannel.class);
-    private static final Duration TELL_AGAIN = Duration.ofSeconds(1);
+    private static final Duration REGISTRATION_RETRY = Duration.ofSeconds(1);
 
     /**
      * Objects that all channels of a host share.
@@ -40,10 +40,10 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     private final EventLoop loop;
     private final Dependencies shared;
     private final VmPort port;
-    private final RequestThrottle turn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
+    private final RequestThrottle throttle = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
     private final RequestThrottle whatTurn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
     /** Set once the guest has registered; used on the event loop only. */
-    private boolean spoke;
+    private boolean registered;
 
     private volatile boolean attached;
     private volatile boolean closed;
@@ -84,9 +84,9 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     @Override
     public void onAttached() {
         attached = true;
-        if (!spoke) {
-            spoke = true;
-            tellFirstWord();
+        if (!registered) {
+            registered = true;
+            recordRegistration();
         }
     }
 
@@ -99,7 +99,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
      * Reports the guest's registration and retries until it is persisted: a VM attaches once, and the host stops a VM
      * whose registration it does not have.
      */
-    private void tellFirstWord() {
+    private void recordRegistration() {
         write(() -> {
             try {
                 shared.registrationListener.onRegistered(plan.owner());
@@ -108,14 +108,14 @@ final class VmChannel implements VmPortListener, AutoCloseable {
                         "the registration of VM {} cannot be recorded and is retried: {}",
                         plan.owner().uuid(),
                         e.getMessage());
-                later(this::tellFirstWord);
+                schedule(this::recordRegistration);
             }
         });
     }
 
-    private void later(Runnable task) {
+    private void schedule(Runnable task) {
         if (!closed && !loop.isShuttingDown()) {
-            loop.schedule(task, TELL_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+            loop.schedule(task, REGISTRATION_RETRY.toMillis(), TimeUnit.MILLISECONDS);
         }
     }
 
@@ -132,18 +132,18 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onEvidenceRequest(AttestationClaims claim, Consumer<EvidenceMessage.Response> answer) {
-        if (!turn.tryAcquire(System.nanoTime())) {
+        if (!throttle.tryAcquire(System.nanoTime())) {
             answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.BUSY));
             return;
         }
-        boolean taken = write(() -> {
+        boolean accepted = write(() -> {
             EvidenceMessage.Response said = shared.evidence.issue(plan.facts(), claim);
-            turn.release(System.nanoTime());
+            throttle.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
                 answer.accept(said);
             }
         });
-        if (!taken) {
+        if (!accepted) {
             answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.FAILED));
         }
     }
@@ -154,14 +154,14 @@ final class VmChannel implements VmPortListener, AutoCloseable {
             answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.BUSY));
             return;
         }
-        boolean taken = write(() -> {
+        boolean accepted = write(() -> {
             AssignmentMessage.Response said = assignment();
             whatTurn.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
                 answer.accept(said);
             }
         });
-        if (!taken) {
+        if (!accepted) {
             answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED));
         }
     }
@@ -170,7 +170,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
         try {
             return shared.assignments
                     .of(plan.owner())
-                    .<AssignmentMessage.Response>map(told -> told)
+                    .<AssignmentMessage.Response>map(assigned -> assigned)
                     .orElseGet(() -> new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.UNKNOWN));
         } catch (IOException e) {
             LOG.error("the assignment of VM {} cannot be read: {}", plan.owner().uuid(), e.getMessage());

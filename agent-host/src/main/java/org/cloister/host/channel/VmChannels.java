@@ -35,7 +35,7 @@ public final class VmChannels implements AutoCloseable {
             VmForwarder forwarding,
             VmEvidenceIssuer evidence,
             AssignmentSource assignments,
-            GuestRegistrationListener firstWord,
+            GuestRegistrationListener registration,
             ChannelMetrics metrics) {
         this.loops = loops;
         this.forwarding = forwarding;
@@ -45,7 +45,7 @@ public final class VmChannels implements AutoCloseable {
             return thread;
         });
         writer.allowCoreThreadTimeOut(true);
-        this.shared = new VmChannel.Dependencies(writer, evidence, assignments, firstWord, metrics);
+        this.shared = new VmChannel.Dependencies(writer, evidence, assignments, registration, metrics);
     }
 
     /**
@@ -90,13 +90,13 @@ public final class VmChannels implements AutoCloseable {
      * @param plans of all VMs that live
      */
     public synchronized void reconcile(Collection<ChannelPlan> plans) {
-        Map<String, ChannelPlan> wanted =
+        Map<String, ChannelPlan> desired =
                 plans.stream().collect(Collectors.toMap(plan -> plan.owner().uuid(), Function.identity()));
         open.keySet().stream()
-                .filter(uuid -> !wanted.containsKey(uuid))
+                .filter(uuid -> !desired.containsKey(uuid))
                 .toList()
                 .forEach(this::close);
-        for (ChannelPlan plan : wanted.values()) {
+        for (ChannelPlan plan : desired.values()) {
             try {
                 open(plan);
             } catch (IllegalArgumentException e) {

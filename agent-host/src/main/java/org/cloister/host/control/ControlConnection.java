@@ -20,14 +20,14 @@ import org.cloister.base.encoding.MalformedException;
 final class ControlConnection implements AutoCloseable {
     static final int MAX_LINE = 4096;
 
-    private static final Duration SEND_WITHIN = Duration.ofSeconds(5);
+    private static final Duration SEND_TIMEOUT = Duration.ofSeconds(5);
     /** Bytes of the kernel's maximum of groups (NGROUPS_MAX), four for each. */
     private static final int MAX_GROUPS_BYTES = 4 * 65536;
 
     private static final int UCRED_BYTES = 12;
 
     private final int fd;
-    private final byte[] piece = new byte[MAX_LINE];
+    private final byte[] buffer = new byte[MAX_LINE];
     private int from;
     private int to;
     // Guarded by this object's monitor.
@@ -35,7 +35,7 @@ final class ControlConnection implements AutoCloseable {
 
     ControlConnection(int fd) {
         this.fd = fd;
-        limit(SocketLibC.SO_SNDTIMEO, SEND_WITHIN);
+        setTimeout(SocketLibC.SO_SNDTIMEO, SEND_TIMEOUT);
     }
 
     PeerCredentials peerCredentials() throws IOException {
@@ -60,7 +60,7 @@ final class ControlConnection implements AutoCloseable {
      * @param limit in whole seconds; zero for none
      */
     void setReadTimeout(Duration limit) {
-        limit(SocketLibC.SO_RCVTIMEO, limit);
+        setTimeout(SocketLibC.SO_RCVTIMEO, limit);
     }
 
     /**
@@ -74,13 +74,13 @@ final class ControlConnection implements AutoCloseable {
         ByteArrayOutputStream line = new ByteArrayOutputStream();
         while (true) {
             for (int i = from; i < to; i++) {
-                if (piece[i] == '\n') {
-                    line.write(piece, from, i - from);
+                if (buffer[i] == '\n') {
+                    line.write(buffer, from, i - from);
                     from = i + 1;
                     return Optional.of(line.toByteArray());
                 }
             }
-            line.write(piece, from, to - from);
+            line.write(buffer, from, to - from);
             from = to;
             if (line.size() > MAX_LINE) {
                 throw new MalformedException("line: want at most " + MAX_LINE + " bytes, have more");
@@ -94,7 +94,7 @@ final class ControlConnection implements AutoCloseable {
     private boolean fill() throws IOException {
         while (true) {
             try {
-                long n = SocketLibC.recv(fd, piece, piece.length, 0);
+                long n = SocketLibC.recv(fd, buffer, buffer.length, 0);
                 from = 0;
                 to = (int) n;
                 return n > 0;
@@ -151,7 +151,7 @@ final class ControlConnection implements AutoCloseable {
         }
     }
 
-    private void limit(int option, Duration limit) {
+    private void setTimeout(int option, Duration limit) {
         byte[] timeval = ByteBuffer.allocate(2 * Long.BYTES)
                 .order(ByteOrder.nativeOrder())
                 .putLong(limit.toSeconds())
@@ -160,9 +160,9 @@ final class ControlConnection implements AutoCloseable {
         SocketLibC.setsockopt(fd, SocketLibC.SOL_SOCKET, option, timeval, timeval.length);
     }
 
-    private ByteBuffer option(int name, int most) throws IOException {
-        byte[] value = new byte[most];
-        int[] length = {most};
+    private ByteBuffer option(int name, int maxBytes) throws IOException {
+        byte[] value = new byte[maxBytes];
+        int[] length = {maxBytes};
         try {
             SocketLibC.getsockopt(fd, SocketLibC.SOL_SOCKET, name, value, length);
         } catch (LastErrorException e) {

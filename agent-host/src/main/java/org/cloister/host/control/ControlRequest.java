@@ -29,8 +29,8 @@ sealed interface ControlRequest {
 
     static ControlRequest parse(byte[] line) throws MalformedException {
         StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
-        String word = json.text("request");
-        ControlRequest request = switch (word) {
+        String kind = json.text("request");
+        ControlRequest request = switch (kind) {
             case "run" -> new Run(json.text("ticket", Ticket.ID), json.flag("again"));
             case "status" -> new ShowStatus();
             case "vms" -> new ShowVms();
@@ -39,7 +39,7 @@ sealed interface ControlRequest {
             case "render" -> new Render(json.text("what", NAME));
             default ->
                 throw new MalformedException(
-                        "request: expected run, status, vms, ledger, stop or render, got " + StrictJson.quoted(word));
+                        "request: expected run, status, vms, ledger, stop or render, got " + StrictJson.quoted(kind));
         };
         json.requireNothingElse();
         return request;
@@ -48,9 +48,9 @@ sealed interface ControlRequest {
     /** Requires the only line that may follow {@link Run}. */
     static void requireStop(byte[] line) throws MalformedException {
         StrictJson json = StrictJson.read(line, ControlConnection.MAX_LINE);
-        String word = json.text("request");
-        if (!word.equals("stop")) {
-            throw new MalformedException("request: expected stop after run, got " + StrictJson.quoted(word));
+        String kind = json.text("request");
+        if (!kind.equals("stop")) {
+            throw new MalformedException("request: expected stop after run, got " + StrictJson.quoted(kind));
         }
         json.requireNothingElse();
     }

@@ -30,13 +30,13 @@ final class ControlResponses {
         return line.toString();
     }
 
-    static String result(VmRunResult how) {
+    static String result(VmRunResult result) {
         ObjectNode line = object();
         line.putObject("end")
-                .put("code", how.code().toString())
-                .put("phase", how.phase().toString())
-                .put("text", how.text())
-                .put("hint", how.hint());
+                .put("code", result.code().toString())
+                .put("phase", result.phase().toString())
+                .put("text", result.text())
+                .put("hint", result.hint());
         return line.toString();
     }
 
@@ -66,13 +66,13 @@ final class ControlResponses {
         ArrayNode list = line.putObject("answer").putArray("vms");
         for (VmSummary each : vms) {
             ObjectNode vm = owner(list.addObject(), each.owner());
-            vm.put("state", each.end().isPresent() ? "ending" : word(each.step()))
+            vm.put("state", each.end().isPresent() ? "ending" : label(each.step()))
                     .put("cpus", each.cpus())
                     .put("memory_mib", each.memoryMib())
                     .put("vlan", each.vlan())
                     .put("address", each.address())
                     .put("since", each.since().toString());
-            each.end().ifPresent(why -> vm.put("end", word(why)));
+            each.end().ifPresent(why -> vm.put("end", label(why)));
         }
         return line.toString();
     }
@@ -84,10 +84,10 @@ final class ControlResponses {
             ObjectNode entry = owner(list.addObject(), each.owner());
             entry.put("scratch", each.scratch())
                     .put("claimed", time(each.claimedMs()))
-                    .put("step", word(each.step()));
+                    .put("step", label(each.step()));
             each.end()
                     .ifPresent(end -> entry.putObject("end")
-                            .put("why", word(end.why()))
+                            .put("why", label(end.why()))
                             .put("at", end.at().toLowerCase(Locale.ROOT))
                             .put("time", time(end.atMs())));
         }
@@ -121,7 +121,7 @@ final class ControlResponses {
         return Instant.ofEpochMilli(ms).toString();
     }
 
-    private static String word(Enum<?> value) {
+    private static String label(Enum<?> value) {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 

@@ -19,32 +19,36 @@ import org.slf4j.LoggerFactory;
  */
 public final class ControlServer implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ControlServer.class);
-    private static final Duration ASK_WITHIN = Duration.ofSeconds(10);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration CLOSE_WITHIN = Duration.ofSeconds(5);
     /** Room for the most VMs that a ledger may have, and for some callers that only query. */
     private static final int MAX_CALLERS = 4096 + 64;
     /** Maximum number of callers that are not authorized yet. */
-    private static final int MAX_UNHEARD = 64;
+    private static final int MAX_WITHOUT_REQUEST = 64;
     /** Pause after a failed accept, such as when this process has no more file descriptors. */
-    private static final Duration ACCEPT_AGAIN = Duration.ofMillis(200);
+    private static final Duration ACCEPT_RETRY = Duration.ofMillis(200);
 
     private final ControlSocket socket;
-    private final CallerAuthorization gate;
-    private final CallerJobLookup steps;
-    private final HostOperations work;
+    private final CallerAuthorization authorization;
+    private final CallerJobLookup jobLookup;
+    private final HostOperations operations;
     private final Thread acceptor;
     private final CountDownLatch closing = new CountDownLatch(1);
 
     // Guarded by this object's monitor.
     private final Set<ControlConnection> callers = new HashSet<>();
-    private int unheard;
+    private int withoutRequest;
 
-    private ControlServer(ControlSocket socket, CallerAuthorization gate, CallerJobLookup steps, HostOperations work) {
+    private ControlServer(
+            ControlSocket socket,
+            CallerAuthorization authorization,
+            CallerJobLookup jobLookup,
+            HostOperations operations) {
         this.socket = socket;
-        this.gate = gate;
-        this.steps = steps;
-        this.work = work;
-        this.acceptor = new Thread(this::accept, "desk");
+        this.authorization = authorization;
+        this.jobLookup = jobLookup;
+        this.operations = operations;
+        this.acceptor = new Thread(this::accept, "control-accept");
     }
 
     /**
@@ -55,16 +59,18 @@ public final class ControlServer implements AutoCloseable {
      * @throws IOException if this host knows no such group or user, or another process has the socket
      */
     public static ControlServer open(
-            Path socket, String group, String account, CallerJobLookup steps, HostOperations work) throws IOException {
-        return open(socket, CallerAuthorization.of(group, account), steps, work);
+            Path socket, String group, String account, CallerJobLookup jobLookup, HostOperations operations)
+            throws IOException {
+        return open(socket, CallerAuthorization.of(group, account), jobLookup, operations);
     }
 
-    static ControlServer open(Path socket, CallerAuthorization gate, CallerJobLookup steps, HostOperations work)
+    static ControlServer open(
+            Path socket, CallerAuthorization authorization, CallerJobLookup jobLookup, HostOperations operations)
             throws IOException {
-        ControlServer desk = new ControlServer(ControlSocket.listen(socket), gate, steps, work);
-        desk.acceptor.setDaemon(true);
-        desk.acceptor.start();
-        return desk;
+        ControlServer server = new ControlServer(ControlSocket.listen(socket), authorization, jobLookup, operations);
+        server.acceptor.setDaemon(true);
+        server.acceptor.start();
+        return server;
     }
 
     private void accept() {
@@ -91,7 +97,7 @@ public final class ControlServer implements AutoCloseable {
      */
     private boolean pause() {
         try {
-            return closing.await(ACCEPT_AGAIN.toMillis(), TimeUnit.MILLISECONDS);
+            return closing.await(ACCEPT_RETRY.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             return true;
         }
@@ -99,13 +105,13 @@ public final class ControlServer implements AutoCloseable {
 
     private void begin(ControlConnection caller) {
         synchronized (this) {
-            if (isClosing() || unheard >= MAX_UNHEARD || callers.size() >= MAX_CALLERS) {
+            if (isClosing() || withoutRequest >= MAX_WITHOUT_REQUEST || callers.size() >= MAX_CALLERS) {
                 caller.send(ControlResponses.refusal("too many connections (" + callers.size() + ")", "retry later"));
                 caller.close();
                 return;
             }
             callers.add(caller);
-            unheard++;
+            withoutRequest++;
         }
         Thread thread = new Thread(() -> serve(caller), "control-caller");
         thread.setDaemon(true);
@@ -113,9 +119,9 @@ public final class ControlServer implements AutoCloseable {
     }
 
     private void serve(ControlConnection caller) {
-        AtomicBoolean heard = new AtomicBoolean();
+        AtomicBoolean requested = new AtomicBoolean();
         try {
-            serve(caller, heard);
+            serve(caller, requested);
         } catch (OperationRefused e) {
             caller.send(ControlResponses.refusal(String.valueOf(e.getMessage()), e.hint()));
         } catch (StartFailed e) {
@@ -126,64 +132,64 @@ public final class ControlServer implements AutoCloseable {
             LOG.error("a control request failed with an internal error", e);
             caller.send(ControlResponses.refusal("agent-host: internal error: " + e, "see agent-host's log"));
         } finally {
-            ended(caller, heard.get());
+            onCallerClosed(caller, requested.get());
             caller.close();
         }
     }
 
-    private void serve(ControlConnection caller, AtomicBoolean heard) throws OperationRefused, IOException {
-        caller.setReadTimeout(ASK_WITHIN);
+    private void serve(ControlConnection caller, AtomicBoolean requested) throws OperationRefused, IOException {
+        caller.setReadTimeout(REQUEST_TIMEOUT);
         PeerCredentials peer = caller.peerCredentials();
-        gate.requireEither(peer);
+        authorization.requireEither(peer);
         Optional<byte[]> line = caller.readLine();
         if (line.isEmpty()) {
             return;
         }
         ControlRequest request = ControlRequest.parse(line.get());
-        require(request, peer);
-        heard.set(true);
-        heard();
+        requirePermission(request, peer);
+        requested.set(true);
+        onRequest();
         if (request instanceof ControlRequest.Run run) {
-            JobStepCaller who = new JobStepCaller(peer.pid(), peer.uid(), steps.jobOf(peer.pid()));
-            new VmRunSession(caller, this::isClosing).serve(work, who, run);
+            JobStepCaller jobStep = new JobStepCaller(peer.pid(), peer.uid(), jobLookup.jobOf(peer.pid()));
+            new VmRunSession(caller, this::isClosing).serve(operations, jobStep, run);
         } else {
             caller.send(answer(request));
         }
     }
 
-    private void require(ControlRequest request, PeerCredentials peer) throws OperationRefused {
+    private void requirePermission(ControlRequest request, PeerCredentials peer) throws OperationRefused {
         if (request instanceof ControlRequest.Run) {
-            gate.requireAccount(peer);
+            authorization.requireAccount(peer);
         } else {
-            gate.requireOperator(peer);
+            authorization.requireOperator(peer);
         }
     }
 
     private String answer(ControlRequest request) throws OperationRefused, IOException {
         if (request instanceof ControlRequest.ShowVms) {
-            return ControlResponses.vms(work.vms());
+            return ControlResponses.vms(operations.vms());
         }
         if (request instanceof ControlRequest.ShowLedger) {
-            return ControlResponses.ledger(work.ledger());
+            return ControlResponses.ledger(operations.ledger());
         }
         if (request instanceof ControlRequest.Stop stop) {
-            work.stop(stop.vm());
+            operations.stop(stop.vm());
             return ControlResponses.stopped(stop.vm());
         }
         if (request instanceof ControlRequest.Render render) {
-            return ControlResponses.rendering(work.render(render.what()));
+            return ControlResponses.rendering(operations.render(render.what()));
         }
-        return ControlResponses.status(work.status());
+        return ControlResponses.status(operations.status());
     }
 
-    private synchronized void heard() {
-        unheard--;
+    private synchronized void onRequest() {
+        withoutRequest--;
     }
 
-    private synchronized void ended(ControlConnection caller, boolean heard) {
+    private synchronized void onCallerClosed(ControlConnection caller, boolean requested) {
         callers.remove(caller);
-        if (!heard) {
-            unheard--;
+        if (!requested) {
+            withoutRequest--;
         }
         notifyAll();
     }

@@ -23,7 +23,7 @@ final class ControlSocket implements AutoCloseable {
 
     private final Path path;
     private final int fd;
-    private boolean over;
+    private boolean stopped;
 
     private ControlSocket(Path path, int fd) {
         this.path = path;
@@ -63,13 +63,13 @@ final class ControlSocket implements AutoCloseable {
         while (true) {
             try {
                 int peer = SocketLibC.accept4(fd, null, null, SocketLibC.SOCK_CLOEXEC);
-                if (isOver()) {
+                if (isStopped()) {
                     SocketLibC.close(peer);
                     return Optional.empty();
                 }
                 return Optional.of(new ControlConnection(peer));
             } catch (LastErrorException e) {
-                if (isOver()) {
+                if (isStopped()) {
                     return Optional.empty();
                 }
                 if (e.getErrorCode() != SocketLibC.EINTR) {
@@ -81,14 +81,14 @@ final class ControlSocket implements AutoCloseable {
 
     /** Wakes the accepting thread; any thread may call. */
     synchronized void stop() {
-        if (!over) {
-            over = true;
+        if (!stopped) {
+            stopped = true;
             SocketLibC.shutdown(fd, SocketLibC.SHUT_RDWR);
         }
     }
 
-    private synchronized boolean isOver() {
-        return over;
+    private synchronized boolean isStopped() {
+        return stopped;
     }
 
     /** Closes the socket; call it when no thread accepts any longer. */

@@ -22,10 +22,10 @@ final class VmRunSession implements VmRunListener {
     }
 
     /** Runs the VM and serves the caller until the connection ends. */
-    void serve(HostOperations work, JobStepCaller who, ControlRequest.Run asked) throws OperationRefused {
+    void serve(HostOperations operations, JobStepCaller jobStep, ControlRequest.Run request) throws OperationRefused {
         // Set before the VM's first report: the caller may send nothing for days.
         caller.setReadTimeout(Duration.ZERO);
-        HostOperations.Run run = work.run(who, asked.ticket(), asked.reattach(), this);
+        HostOperations.Run run = operations.run(jobStep, request.ticket(), request.reattach(), this);
         try {
             for (Optional<byte[]> line = caller.readLine(); line.isPresent(); line = caller.readLine()) {
                 ControlRequest.requireStop(line.get());
@@ -49,9 +49,9 @@ final class VmRunSession implements VmRunListener {
     }
 
     @Override
-    public void onResult(VmRunResult how) {
+    public void onResult(VmRunResult result) {
         ended = true;
-        caller.send(ControlResponses.result(how));
+        caller.send(ControlResponses.result(result));
         caller.shutDown();
     }
 }

@@ -74,19 +74,19 @@ public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeComma
             }
             channel.shutdownOutput();
             channel.register(selector, SelectionKey.OP_READ);
-            ByteBuffer said = ByteBuffer.allocate(MAX_ANSWER);
-            while (said.hasRemaining()) {
+            ByteBuffer buffer = ByteBuffer.allocate(MAX_ANSWER);
+            while (buffer.hasRemaining()) {
                 long leftMs = (deadline - System.nanoTime()) / 1_000_000;
                 if (leftMs <= 0) {
                     throw new IOException("no answer within " + limit.toSeconds() + " s");
                 }
                 selector.select(leftMs);
                 selector.selectedKeys().clear();
-                if (channel.read(said) < 0) {
+                if (channel.read(buffer) < 0) {
                     break;
                 }
             }
-            return new String(said.array(), 0, said.position(), StandardCharsets.ISO_8859_1).strip();
+            return new String(buffer.array(), 0, buffer.position(), StandardCharsets.ISO_8859_1).strip();
         } catch (IOException e) {
             throw new IOException(
                     "agent-host-root at " + socket + ": " + e.getMessage()

@@ -32,28 +32,28 @@ import org.slf4j.LoggerFactory;
  */
 final class DriveLeaseMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DriveLeaseMonitor.class);
-    private static final int LOOKS = 6;
-    private static final Duration JUDGED = Duration.ofSeconds(1);
+    private static final int CHECKS_PER_AGE = 6;
+    private static final Duration DEADLINE_INTERVAL = Duration.ofSeconds(1);
 
     private final SharedDrives drives;
     private final Supplier<List<VmLedgerEntry>> ledger;
     private final PlanLookup plans;
-    private final Fence ends;
+    private final Fence fence;
     private final LongSupplier nowNs;
-    private final Duration look;
-    private final Duration silence;
+    private final Duration checkInterval;
+    private final Duration maxSilence;
     /** Monitored drives by VM UUID. */
-    private final Map<String, MonitoredDrive> kept = new ConcurrentHashMap<>();
+    private final Map<String, MonitoredDrive> monitored = new ConcurrentHashMap<>();
     /** UUIDs of ledger entries whose plan could not be read; only the leases show whether these VMs have drives. */
     private final Set<String> unread = new HashSet<>();
 
-    private final Semaphore bell = new Semaphore(0);
-    private final Thread looker;
-    private final Thread judge;
-    private volatile boolean settled;
+    private final Semaphore wakeUp = new Semaphore(0);
+    private final Thread leaseThread;
+    private final Thread deadlineThread;
+    private volatile boolean allSourcesAnswered;
     private volatile boolean closed;
-    private boolean swept;
-    private String trouble = "";
+    private boolean unexplainedReleased;
+    private String lastProblem = "";
 
     /** Reads plans, as {@code VmFolders} does. */
     @FunctionalInterface
@@ -74,25 +74,25 @@ final class DriveLeaseMonitor implements AutoCloseable {
 
     private enum State {
         /** The lease may be written, and the run waits for earlier holders. */
-        TAKING,
+        ACQUIRING,
         /** The VM holds the drive, and has no ledger entry yet. */
-        TAKEN,
+        ACQUIRED,
         /** The VM holds the drive for as long as the ledger has the VM. */
         BUILT
     }
 
     private static final class MonitoredDrive {
-        final DriveClaim use;
+        final DriveClaim claim;
         final LeaseHolder holder;
         volatile State state;
-        volatile long seenNs;
-        volatile boolean isLost;
+        volatile long checkedNs;
+        volatile boolean lost;
 
-        MonitoredDrive(DriveClaim use, LeaseHolder holder, State state, long seenNs) {
-            this.use = use;
+        MonitoredDrive(DriveClaim claim, LeaseHolder holder, State state, long checkedNs) {
+            this.claim = claim;
             this.holder = holder;
             this.state = state;
-            this.seenNs = seenNs;
+            this.checkedNs = checkedNs;
         }
     }
 
@@ -104,18 +104,18 @@ final class DriveLeaseMonitor implements AutoCloseable {
             SharedDrives drives,
             Supplier<List<VmLedgerEntry>> ledger,
             PlanLookup plans,
-            Fence ends,
+            Fence fence,
             Duration age,
             LongSupplier nowNs) {
         this.drives = drives;
         this.ledger = ledger;
         this.plans = plans;
-        this.ends = ends;
-        this.look = age.dividedBy(LOOKS);
-        this.silence = age.dividedBy(2);
+        this.fence = fence;
+        this.checkInterval = age.dividedBy(CHECKS_PER_AGE);
+        this.maxSilence = age.dividedBy(2);
         this.nowNs = nowNs;
-        this.looker = thread("drives", this::run);
-        this.judge = thread("drives-time", this::judge);
+        this.leaseThread = thread("drives", this::run);
+        this.deadlineThread = thread("drives-time", this::checkDeadlinesPeriodically);
     }
 
     private static Thread thread(String name, Runnable work) {
@@ -125,18 +125,18 @@ final class DriveLeaseMonitor implements AutoCloseable {
     }
 
     void start() {
-        looker.start();
-        judge.start();
+        leaseThread.start();
+        deadlineThread.start();
     }
 
-    Path image(DriveClaim use) {
-        return drives.image(use.drive());
+    Path image(DriveClaim claim) {
+        return drives.image(claim.drive());
     }
 
     /** Returns the number of VMs that hold drives. */
     int count() {
-        return (int) kept.values().stream()
-                .filter(each -> each.state != State.TAKING)
+        return (int) monitored.values().stream()
+                .filter(each -> each.state != State.ACQUIRING)
                 .count();
     }
 
@@ -147,15 +147,15 @@ final class DriveLeaseMonitor implements AutoCloseable {
      * @param mib as in {@link SharedDrives#acquire}
      * @return false if the run was stopped while it waited
      */
-    boolean acquire(ResourceOwner owner, DriveClaim use, int mib, LeaseWait patience)
+    boolean acquire(ResourceOwner owner, DriveClaim claim, int mib, LeaseWait wait)
             throws IOException, InterruptedException {
-        LeaseHolder holder = drives.holder(use.epoch(), owner.ticket());
-        MonitoredDrive mine = new MonitoredDrive(use, holder, State.TAKING, nowNs.getAsLong());
-        kept.put(owner.uuid(), mine);
-        if (!drives.acquire(use.drive(), holder, mib, new TimestampingWait(patience, mine, nowNs))) {
+        LeaseHolder holder = drives.holder(claim.epoch(), owner.ticket());
+        MonitoredDrive drive = new MonitoredDrive(claim, holder, State.ACQUIRING, nowNs.getAsLong());
+        monitored.put(owner.uuid(), drive);
+        if (!drives.acquire(claim.drive(), holder, mib, new TimestampingWait(wait, drive, nowNs))) {
             return false;
         }
-        mine.state = State.TAKEN;
+        drive.state = State.ACQUIRED;
         return true;
     }
 
@@ -163,46 +163,47 @@ final class DriveLeaseMonitor implements AutoCloseable {
      * Records the time at which {@code SharedDrives} reads the clock, right before each query: the answer may be as old
      * as that.
      */
-    private record TimestampingWait(LeaseWait patience, MonitoredDrive mine, LongSupplier clock) implements LeaseWait {
+    private record TimestampingWait(LeaseWait caller, MonitoredDrive drive, LongSupplier clock) implements LeaseWait {
         @Override
         public long nowNs() {
-            mine.seenNs = clock.getAsLong();
-            return patience.nowNs();
+            drive.checkedNs = clock.getAsLong();
+            return caller.nowNs();
         }
 
         @Override
         public boolean pause(Duration time) throws InterruptedException {
-            return patience.pause(time);
+            return caller.pause(time);
         }
     }
 
     /** Records that the VM was built or failed: from now on the ledger decides whether the VM exists. */
     void onBuilt(ResourceOwner owner) {
-        MonitoredDrive mine = kept.get(owner.uuid());
-        if (mine != null) {
-            mine.state = State.BUILT;
+        MonitoredDrive drive = monitored.get(owner.uuid());
+        if (drive != null) {
+            drive.state = State.BUILT;
         }
-        bell.release();
+        wakeUp.release();
     }
 
     /**
      * Records the end of a reconcile pass.
      *
-     * @param heard whether every source has answered since the start: then a VM without a ledger entry does not exist
+     * @param allAnswered whether every source has answered since the start: then a VM without a ledger entry does not
+     *     exist
      */
-    void onPass(boolean heard) {
-        settled |= heard;
-        bell.release();
+    void onPass(boolean allAnswered) {
+        allSourcesAnswered |= allAnswered;
+        wakeUp.release();
     }
 
     private void run() {
         try {
             while (!closed) {
-                bell.drainPermits();
-                once(this::checkLeases);
-                if (bell.tryAcquire(look.toMillis(), TimeUnit.MILLISECONDS)) {
+                wakeUp.drainPermits();
+                runAndLog(this::checkLeases);
+                if (wakeUp.tryAcquire(checkInterval.toMillis(), TimeUnit.MILLISECONDS)) {
                     // Reconcile passes come in bursts.
-                    TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis() / 2);
+                    TimeUnit.MILLISECONDS.sleep(DEADLINE_INTERVAL.toMillis() / 2);
                 }
             }
         } catch (InterruptedException e) {
@@ -211,7 +212,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
     }
 
     /** Runs a task and logs its faults, so that the following runs still take place. */
-    private static void once(Runnable work) {
+    private static void runAndLog(Runnable work) {
         try {
             work.run();
         } catch (RuntimeException e) {
@@ -225,42 +226,42 @@ final class DriveLeaseMonitor implements AutoCloseable {
      */
     void checkLeases() {
         List<VmLedgerEntry> entries = ledger.get();
-        entries.forEach(this::remember);
-        Set<String> there = entries.stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
-        kept.forEach((uuid, each) -> {
+        entries.forEach(this::monitor);
+        Set<String> uuids = entries.stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
+        monitored.forEach((uuid, each) -> {
             try {
                 if (each.state == State.BUILT && entry(uuid).isEmpty()) {
-                    drives.release(each.use.drive(), each.holder);
-                    kept.remove(uuid);
-                    LOG.info("drive {} released by {}", each.use.drive(), each.holder);
-                } else if (each.state != State.TAKING) {
-                    hold(uuid, each);
+                    drives.release(each.claim.drive(), each.holder);
+                    monitored.remove(uuid);
+                    LOG.info("drive {} released by {}", each.claim.drive(), each.holder);
+                } else if (each.state != State.ACQUIRING) {
+                    checkHolder(uuid, each);
                 }
             } catch (IOException e) {
-                LOG.warn("drive {}: {}", each.use.drive(), e.getMessage());
+                LOG.warn("drive {}: {}", each.claim.drive(), e.getMessage());
             }
         });
-        if (unread.removeIf(uuid -> !there.contains(uuid))) {
-            swept = false;
+        if (unread.removeIf(uuid -> !uuids.contains(uuid))) {
+            unexplainedReleased = false;
         }
-        if (settled && !swept) {
-            sweep();
+        if (allSourcesAnswered && !unexplainedReleased) {
+            releaseUnexplained();
         }
     }
 
-    private void remember(VmLedgerEntry entry) {
+    private void monitor(VmLedgerEntry entry) {
         String uuid = entry.owner().uuid();
-        if (kept.containsKey(uuid)) {
+        if (monitored.containsKey(uuid)) {
             return;
         }
         try {
             plans.plan(entry.owner())
                     .drive()
-                    .ifPresent(use -> kept.put(
+                    .ifPresent(claim -> monitored.put(
                             uuid,
                             new MonitoredDrive(
-                                    use,
-                                    drives.holder(use.epoch(), entry.owner().ticket()),
+                                    claim,
+                                    drives.holder(claim.epoch(), entry.owner().ticket()),
                                     State.BUILT,
                                     nowNs.getAsLong())));
         } catch (IOException e) {
@@ -268,23 +269,23 @@ final class DriveLeaseMonitor implements AutoCloseable {
         }
     }
 
-    private void hold(String uuid, MonitoredDrive each) throws IOException {
+    private void checkHolder(String uuid, MonitoredDrive each) throws IOException {
         // The answer may be as old as the question.
-        long askedNs = nowNs.getAsLong();
-        if (!drives.isHeld(each.use.drive(), each.holder)) {
-            if (!each.isLost) {
+        long queriedNs = nowNs.getAsLong();
+        if (!drives.isHeld(each.claim.drive(), each.holder)) {
+            if (!each.lost) {
                 LOG.warn(
                         "drive {}: {} has lost the lease to a later opening; stopping VM {}",
-                        each.use.drive(),
+                        each.claim.drive(),
                         each.holder,
                         uuid);
             }
-            each.isLost = true;
-            if (goesOn(uuid)) {
-                ends.fence(uuid, VmTermination.Why.DRIVE_TAKEN);
+            each.lost = true;
+            if (isRunning(uuid)) {
+                fence.fence(uuid, VmTermination.Why.DRIVE_TAKEN);
             }
         } else {
-            each.seenNs = askedNs;
+            each.checkedNs = queriedNs;
         }
     }
 
@@ -294,7 +295,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
                 .findFirst();
     }
 
-    private boolean goesOn(String uuid) {
+    private boolean isRunning(String uuid) {
         return entry(uuid).filter(entry -> entry.end().isEmpty()).isPresent();
     }
 
@@ -302,41 +303,42 @@ final class DriveLeaseMonitor implements AutoCloseable {
      * Releases leases of this host that the ledger does not explain: a daemon was killed between writing the lease and
      * the ledger entry, or lost the ledger.
      */
-    private void sweep() {
+    private void releaseUnexplained() {
         try {
             SharedDrives.Leases leases = drives.leases();
             String all = String.join("; ", leases.damaged());
-            if (!all.equals(trouble) && !all.isEmpty()) {
+            if (!all.equals(lastProblem) && !all.isEmpty()) {
                 LOG.warn("drives: {}; see docs/operations.md, Controlling VMs and their drives", all);
             }
-            trouble = all;
+            lastProblem = all;
             for (SharedDrives.NamedLease each : leases.ofThisHost()) {
                 if (!isExplained(each)) {
                     drives.release(each.drive(), each.holder());
                     LOG.info("drive {} released by {}, which has no VM on this host", each.drive(), each.holder());
                 }
             }
-            swept = true;
+            unexplainedReleased = true;
         } catch (IOException e) {
-            if (!trouble.equals(String.valueOf(e.getMessage()))) {
+            if (!lastProblem.equals(String.valueOf(e.getMessage()))) {
                 LOG.warn("drives: the leases of this host cannot be listed: {}", e.getMessage());
             }
-            trouble = String.valueOf(e.getMessage());
+            lastProblem = String.valueOf(e.getMessage());
         }
     }
 
     private boolean isExplained(SharedDrives.NamedLease named) {
         String opening = named.holder().opening();
-        return kept.values().stream().anyMatch(each -> each.holder.opening().equals(opening))
+        return monitored.values().stream()
+                        .anyMatch(each -> each.holder.opening().equals(opening))
                 || ledger.get().stream()
                         .anyMatch(entry -> entry.owner().ticket().equals(opening));
     }
 
-    private void judge() {
+    private void checkDeadlinesPeriodically() {
         try {
             while (!closed) {
-                once(this::checkDeadlines);
-                TimeUnit.MILLISECONDS.sleep(JUDGED.toMillis());
+                runAndLog(this::checkDeadlines);
+                TimeUnit.MILLISECONDS.sleep(DEADLINE_INTERVAL.toMillis());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -346,18 +348,18 @@ final class DriveLeaseMonitor implements AutoCloseable {
     /** Stops VMs whose drive's storage has not answered for too long. */
     void checkDeadlines() {
         long now = nowNs.getAsLong();
-        kept.forEach((uuid, each) -> {
-            if (each.state != State.TAKING && now - each.seenNs > silence.toNanos() && goesOn(uuid)) {
+        monitored.forEach((uuid, each) -> {
+            if (each.state != State.ACQUIRING && now - each.checkedNs > maxSilence.toNanos() && isRunning(uuid)) {
                 try {
-                    if (!each.isLost) {
+                    if (!each.lost) {
                         LOG.error(
                                 "drive {}: its storage did not answer for {} s; stopping VM {}",
-                                each.use.drive(),
-                                silence.toSeconds(),
+                                each.claim.drive(),
+                                maxSilence.toSeconds(),
                                 uuid);
                     }
-                    each.isLost = true;
-                    ends.fence(uuid, VmTermination.Why.DRIVE_SILENT);
+                    each.lost = true;
+                    fence.fence(uuid, VmTermination.Why.DRIVE_SILENT);
                 } catch (IOException e) {
                     LOG.error("the end of VM {} cannot be recorded: {}", uuid, e.getMessage());
                 }
@@ -368,7 +370,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        looker.interrupt();
-        judge.interrupt();
+        leaseThread.interrupt();
+        deadlineThread.interrupt();
     }
 }

@@ -77,7 +77,7 @@ final class HostDaemon implements AutoCloseable {
     /** Time limit of one query to files, kernel and bridge. */
     private static final Duration LIMIT = Duration.ofSeconds(20);
     /** Time after a VM's end, without its shutdown time, after which a remaining resource counts as leaked. */
-    private static final Duration UNDO = Duration.ofSeconds(60);
+    private static final Duration LEAK_GRACE = Duration.ofSeconds(60);
 
     /** Longer than the limit that agent-host-root sets for Slurm's commands. */
     private static final Duration ROOT_LIMIT = Duration.ofSeconds(30);
@@ -90,7 +90,7 @@ final class HostDaemon implements AutoCloseable {
     private final HostConfig config;
     private final CertificateName name;
     /** Components to close, the newest first. */
-    private final Deque<AutoCloseable> made = new ArrayDeque<>();
+    private final Deque<AutoCloseable> components = new ArrayDeque<>();
 
     private volatile boolean closing;
 
@@ -108,7 +108,7 @@ final class HostDaemon implements AutoCloseable {
                 CertificateRole.HOST);
         HostDaemon host = new HostDaemon(config, self.name());
         try {
-            host.begin(self);
+            host.start(self);
             return host;
         } catch (IOException | RuntimeException e) {
             host.close();
@@ -131,65 +131,67 @@ final class HostDaemon implements AutoCloseable {
             ReconcileLoop reconcileLoop,
             VmTerminator terminator) {}
 
-    private void begin(EnrolledMachine self) throws IOException {
+    private void start(EnrolledMachine self) throws IOException {
         InstantSource clock = InstantSource.system();
         SigningKey key = self.key();
         Path state = Files.createDirectories(config.folders().state());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-        made.push(() -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly());
+        components.push(() -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly());
         SlurmCommand slurm = slurmCommand();
         SlurmNodeClient node = new SlurmNodeClient(slurm, config.slurm().node());
         AgentHostRootClient root = new AgentHostRootClient(config.folders().root(), ROOT_LIMIT);
         boolean isRoot = isRoot();
-        LocalState here = here(state, key, isRoot ? CgroupAttacher.DIRECT : root, clock);
+        LocalState localState = localState(state, key, isRoot ? CgroupAttacher.DIRECT : root, clock);
 
-        HostPreflight preflight = keep(new HostPreflight(config, here.hypervisor));
-        TrustStore beliefs = new TrustStore(self.anchors(), RevocationLists.none(), clock);
-        HostHeadWitness heads = keep(new HostHeadWitness(state.resolve("heads"), key));
+        HostPreflight preflight = manage(new HostPreflight(config, localState.hypervisor));
+        TrustStore trustStore = new TrustStore(self.anchors(), RevocationLists.none(), clock);
+        HostHeadWitness headWitness = manage(new HostHeadWitness(state.resolve("heads"), key));
         EpochStore epochs = EpochStore.open(state.resolve("epochs"));
-        ClaimResponseVerifier reader =
-                new ClaimResponseVerifier(key.verificationKey(), beliefs, epochs, here.ledger::hasTicket);
-        TicketClaims claims = keep(new TicketClaims(reader, heads, TicketClaims.DEFAULT_TIMEOUT));
-        HostReadiness readiness = new HostReadiness(here.reconcileLoop::last, claims::isConnected, preflight::failure);
-        NodeHealthMonitor watch = keep(new NodeHealthMonitor(
+        ClaimResponseVerifier verifier =
+                new ClaimResponseVerifier(key.verificationKey(), trustStore, epochs, localState.ledger::hasTicket);
+        TicketClaims claims = manage(new TicketClaims(verifier, headWitness, TicketClaims.DEFAULT_TIMEOUT));
+        HostReadiness readiness =
+                new HostReadiness(localState.reconcileLoop::last, claims::isConnected, preflight::failure);
+        NodeHealthMonitor healthMonitor = manage(new NodeHealthMonitor(
                 new NodeHealth(NodeHealth.Delays.DEFAULT),
                 node,
                 isRoot ? node : root,
                 () -> readiness.unfit().stream().toList(),
                 clock,
                 RETRY));
-        Optional<DriveLeaseMonitor> drives = config.vm().drives().map(folder -> keep(drives(folder, here)));
-        here.metrics.registerDrives(() -> drives.map(DriveLeaseMonitor::count).orElse(0));
-        VmRunContext parts = new VmRunContext(
-                here.ledger,
-                here.builder,
-                here.reconcileLoop,
-                here.resources,
-                here.statements,
+        Optional<DriveLeaseMonitor> drives = config.vm().drives().map(folder -> manage(drives(folder, localState)));
+        localState.metrics.registerDrives(
+                () -> drives.map(DriveLeaseMonitor::count).orElse(0));
+        VmRunContext context = new VmRunContext(
+                localState.ledger,
+                localState.builder,
+                localState.reconcileLoop,
+                localState.resources,
+                localState.statements,
                 new GlobalJobQuery(
                         slurm, config.slurm().account(), config.slurm().node()),
                 claims,
                 new GuestImages(config.folders().images()),
                 preflight,
                 readiness,
-                watch,
-                here.metrics,
-                here.terminator,
+                healthMonitor,
+                localState.metrics,
+                localState.terminator,
                 drives,
                 clock);
-        VmRuns runs = keep(new VmRuns(parts));
+        VmRuns runs = manage(new VmRuns(context));
 
-        VmForwarder forwarding = new VmForwarder(name, new HostLinkListener(claims, heads));
-        start(here, parts, runs, listening(state, key, parts, runs, forwarding, loops));
-        keep(new AgentLink(loops, terms(self, beliefs), forwarding, new SecureRandom()));
-        serve(loops, here.metrics, readiness);
-        LocalHostOperations work = new LocalHostOperations(name.toString(), parts, runs);
-        keep(ControlServer.open(
+        VmForwarder forwarder = new VmForwarder(name, new HostLinkListener(claims, headWitness));
+        start(localState, context, runs, channelUpdates(state, key, context, runs, forwarder, loops));
+        manage(new AgentLink(loops, linkSettings(self, trustStore), forwarder, new SecureRandom()));
+        serve(loops, localState.metrics, readiness);
+        LocalHostOperations operations = new LocalHostOperations(name.toString(), context, runs);
+        manage(ControlServer.open(
                 config.folders().socket(),
                 config.group(),
                 config.slurm().account(),
                 CallerJobLookup.FROM_CGROUPS,
-                work));
+                operations));
     }
 
     private SlurmCommand slurmCommand() {
@@ -197,98 +199,102 @@ final class HostDaemon implements AutoCloseable {
         return new SlurmCommand(slurm.programs(), slurm.configuration(), slurm.limit());
     }
 
-    private LocalState here(Path state, SigningKey key, CgroupAttacher entrance, InstantSource clock)
+    private LocalState localState(Path state, SigningKey key, CgroupAttacher attacher, InstantSource clock)
             throws IOException {
-        VmLedger ledger = keep(VmLedger.open(state.resolve("ledger"), this::broken));
-        Duration undo = UNDO.plus(config.vm().timeouts().powerOff());
-        HostMetrics metrics = new HostMetrics(ledger::entries, undo, clock);
-        SecureBridge bridge = keep(SecureBridge.open(config.bridge(), metrics.registry()));
-        Hypervisor hypervisor = keep(
+        VmLedger ledger = manage(VmLedger.open(state.resolve("ledger"), this::abortProcess));
+        Duration leakGrace = LEAK_GRACE.plus(config.vm().timeouts().powerOff());
+        HostMetrics metrics = new HostMetrics(ledger::entries, leakGrace, clock);
+        SecureBridge bridge = manage(SecureBridge.open(config.bridge(), metrics.registry()));
+        Hypervisor hypervisor = manage(
                 new LibvirtHypervisor(config.libvirt().uri(), config.libvirt().limit()));
-        ResourceProviders machine = machine(state, hypervisor, bridge, entrance);
-        VmBuilder building = new VmBuilder(ledger, clock);
-        HostStatements receipts = HostStatements.open(state.resolve("receipts"), key, clock);
-        LocalHostBackend local = new LocalHostBackend(machine, config.vm().erasureMethod(), receipts, LIMIT);
-        StatementRecordingBackend witnessed = new StatementRecordingBackend(local, receipts, ledger::entry);
-        ReconcilePass round =
-                new ReconcilePass(ledger, building, witnessed, config.vm().timeouts(), clock);
-        ReconcileLoop rounds = keep(new ReconcileLoop(
-                round, machine.ports()::adoptFoundPorts, config.vm().passInterval(), clock));
-        VmTerminator ender = new VmTerminator(
-                ledger, metrics, rounds::wake, owner -> witnessed.remove(owner, ResourceKind.DOMAIN), clock);
-        return new LocalState(ledger, metrics, hypervisor, machine, receipts, building, rounds, ender);
+        ResourceProviders resourceProviders = resourceProviders(state, hypervisor, bridge, attacher);
+        VmBuilder builder = new VmBuilder(ledger, clock);
+        HostStatements statements = HostStatements.open(state.resolve("receipts"), key, clock);
+        LocalHostBackend local =
+                new LocalHostBackend(resourceProviders, config.vm().erasureMethod(), statements, LIMIT);
+        StatementRecordingBackend recordingBackend = new StatementRecordingBackend(local, statements, ledger::entry);
+        ReconcilePass pass =
+                new ReconcilePass(ledger, builder, recordingBackend, config.vm().timeouts(), clock);
+        ReconcileLoop loop = manage(new ReconcileLoop(
+                pass, resourceProviders.ports()::adoptFoundPorts, config.vm().passInterval(), clock));
+        VmTerminator terminator = new VmTerminator(
+                ledger, metrics, loop::wake, owner -> recordingBackend.remove(owner, ResourceKind.DOMAIN), clock);
+        return new LocalState(ledger, metrics, hypervisor, resourceProviders, statements, builder, loop, terminator);
     }
 
     /**
      * Aborts the process; VMs continue to run. During a stop it does nothing: the process is ending anyway, and the
      * stop interrupts writers.
      */
-    private void broken(String why) {
+    private void abortProcess(String why) {
         if (!closing) {
             ProcessAbort.halting(SOFTWARE).abort(why);
         }
     }
 
-    private DriveLeaseMonitor drives(Path folder, LocalState here) {
+    private DriveLeaseMonitor drives(Path folder, LocalState localState) {
         Duration age = config.vm().leaseAge();
         return new DriveLeaseMonitor(
                 new SharedDrives(folder, name.toString(), age),
-                here.ledger::entries,
-                here.resources.folders()::plan,
-                here.terminator::fence,
+                localState.ledger::entries,
+                localState.resources.folders()::plan,
+                localState.terminator::fence,
                 age,
                 System::nanoTime);
     }
 
     /** Opens the VMs' channels and returns the action that updates them after each reconcile pass. */
-    private Consumer<VmLedger> listening(
-            Path state, SigningKey key, VmRunContext parts, VmRuns runs, VmForwarder forwarding, EventLoopGroup loops)
+    private Consumer<VmLedger> channelUpdates(
+            Path state, SigningKey key, VmRunContext context, VmRuns runs, VmForwarder forwarder, EventLoopGroup loops)
             throws IOException {
-        HostMetrics metrics = parts.metrics();
+        HostMetrics metrics = context.metrics();
         EvidenceFileStore statements = new EvidenceFileStore(Files.createDirectories(state.resolve("statements")));
-        VmEvidenceIssuer evidence = new VmEvidenceIssuer(name.id(), key, statements, parts.clock(), metrics.channels());
-        VmChannels channels = keep(new VmChannels(
+        VmEvidenceIssuer evidenceIssuer =
+                new VmEvidenceIssuer(name.id(), key, statements, context.clock(), metrics.channels());
+        VmChannels channels = manage(new VmChannels(
                 loops,
-                forwarding,
-                evidence,
-                parts.resources().folders()::assignment,
+                forwarder,
+                evidenceIssuer,
+                context.resources().folders()::assignment,
                 runs::onRegistered,
                 metrics.channels()));
         metrics.registerChannels(channels);
-        GuestShutdownNotifier leaving =
-                new GuestShutdownNotifier(parts.ledger(), config.vm().timeouts(), parts.clock(), channels);
-        runs.setEndListener(leaving::onEndRecorded);
+        GuestShutdownNotifier shutdownNotifier =
+                new GuestShutdownNotifier(context.ledger(), config.vm().timeouts(), context.clock(), channels);
+        runs.setEndListener(shutdownNotifier::onEndRecorded);
         return ledger -> {
-            listen(ledger.entries(), parts.resources().folders(), leaving, channels);
-            retain(evidence, ledger);
+            reconcileChannels(ledger.entries(), context.resources().folders(), shutdownNotifier, channels);
+            retainEvidence(evidenceIssuer, ledger);
         };
     }
 
-    private static void start(LocalState here, VmRunContext parts, VmRuns runs, Consumer<VmLedger> listening) {
-        here.hypervisor.setListener(event -> {
-            parts.readiness().onHypervisorEvent(event);
-            here.reconcileLoop.onHypervisorEvent(event);
+    private static void start(
+            LocalState localState, VmRunContext context, VmRuns runs, Consumer<VmLedger> channelUpdates) {
+        localState.hypervisor.setListener(event -> {
+            context.readiness().onHypervisorEvent(event);
+            localState.reconcileLoop.onHypervisorEvent(event);
         });
-        StatementReporter reporting = new StatementReporter(here.statements, parts.claims()::report, parts.clock());
-        here.reconcileLoop.start((outcome, took) -> {
-            here.metrics.recordPass(outcome, took);
-            parts.healthMonitor().onPass(outcome);
-            here.statements.onPass(outcome.done(), outcome.isClean(), here.ledger::entries);
-            reporting.poll();
+        StatementReporter reporter =
+                new StatementReporter(localState.statements, context.claims()::report, context.clock());
+        localState.reconcileLoop.start((outcome, took) -> {
+            localState.metrics.recordPass(outcome, took);
+            context.healthMonitor().onPass(outcome);
+            localState.statements.onPass(outcome.done(), outcome.isClean(), localState.ledger::entries);
+            reporter.poll();
             if (outcome.neverAnswered().isEmpty()) {
-                listening.accept(here.ledger);
+                channelUpdates.accept(localState.ledger);
             }
-            parts.drives()
+            context.drives()
                     .ifPresent(drives -> drives.onPass(outcome.neverAnswered().isEmpty()));
             runs.onPass(outcome);
         });
-        parts.healthMonitor().start();
-        parts.drives().ifPresent(DriveLeaseMonitor::start);
-        parts.preflight().start();
+        context.healthMonitor().start();
+        context.drives().ifPresent(DriveLeaseMonitor::start);
+        context.preflight().start();
     }
 
-    private ResourceProviders machine(Path state, Hypervisor hypervisor, SecureBridge bridge, CgroupAttacher entrance)
-            throws IOException {
+    private ResourceProviders resourceProviders(
+            Path state, Hypervisor hypervisor, SecureBridge bridge, CgroupAttacher attacher) throws IOException {
         VmFolders folders = new VmFolders(Files.createDirectories(state.resolve("vms")));
         Path scratch = Files.createDirectories(config.folders().scratch());
         long budget = config.scratchMib().isPresent()
@@ -300,19 +306,19 @@ final class HostDaemon implements AutoCloseable {
                 new TapDevices(IP, LIMIT),
                 new BridgePorts(bridge, folders),
                 hypervisor,
-                new DomainProcesses(config.libvirt().pids(), entrance));
+                new DomainProcesses(config.libvirt().pids(), attacher));
     }
 
     private static boolean isRoot() throws IOException {
         return Files.getAttribute(Path.of("/proc/self"), "unix:uid").equals(0);
     }
 
-    private AgentLink.Settings terms(EnrolledMachine self, TrustStore beliefs) throws IOException {
+    private AgentLink.Settings linkSettings(EnrolledMachine self, TrustStore trustStore) throws IOException {
         return new AgentLink.Settings(
-                config.relays(), self.renewal(new SecureRandom()), this::accepted, beliefs, SOFTWARE);
+                config.relays(), self.renewal(new SecureRandom()), this::restrictToNames, trustStore, SOFTWARE);
     }
 
-    private CertifiedPeerVerifier accepted(CertifiedPeerVerifier trust) {
+    private CertifiedPeerVerifier restrictToNames(CertifiedPeerVerifier trust) {
         return config.relayNames().isEmpty() ? trust : trust.among(config.relayNames());
     }
 
@@ -320,11 +326,14 @@ final class HostDaemon implements AutoCloseable {
      * Gives each running or starting VM a channel; a VM that is asked to shut down keeps it until its time for that has
      * passed.
      */
-    static void listen(
-            List<VmLedgerEntry> entries, VmFolders folders, GuestShutdownNotifier leaving, VmChannels channels) {
+    static void reconcileChannels(
+            List<VmLedgerEntry> entries,
+            VmFolders folders,
+            GuestShutdownNotifier shutdownNotifier,
+            VmChannels channels) {
         List<ChannelPlan> plans = new ArrayList<>();
         for (VmLedgerEntry entry : entries) {
-            if (entry.step().compareTo(VmStartStep.RUNNING) >= 0 && leaving.mayUseChannel(entry)) {
+            if (entry.step().compareTo(VmStartStep.RUNNING) >= 0 && shutdownNotifier.mayUseChannel(entry)) {
                 try {
                     plans.add(ChannelPlanner.of(folders.plan(entry.owner())));
                 } catch (IOException e) {
@@ -336,12 +345,12 @@ final class HostDaemon implements AutoCloseable {
             }
         }
         channels.reconcile(plans);
-        entries.forEach(leaving::notifyGuest);
+        entries.forEach(shutdownNotifier::notifyGuest);
     }
 
-    private static void retain(VmEvidenceIssuer evidence, VmLedger ledger) {
+    private static void retainEvidence(VmEvidenceIssuer evidenceIssuer, VmLedger ledger) {
         try {
-            evidence.retain(
+            evidenceIssuer.retain(
                     () -> ledger.entries().stream().map(VmLedgerEntry::owner).toList());
         } catch (IOException e) {
             LOG.warn("evidence statements of former VMs cannot be deleted: {}", e.getMessage());
@@ -350,22 +359,22 @@ final class HostDaemon implements AutoCloseable {
 
     private void serve(EventLoopGroup loops, HostMetrics metrics, HostReadiness readiness) throws IOException {
         if (config.metrics() != null) {
-            keep(AdminHttpServer.listen(
+            manage(AdminHttpServer.listen(
                     config.metrics(), new HostHttpEndpoint(metrics.registry(), readiness::unready), loops));
         }
     }
 
-    private <T extends AutoCloseable> T keep(T part) {
-        made.push(part);
-        return part;
+    private <T extends AutoCloseable> T manage(T component) {
+        components.push(component);
+        return component;
     }
 
     @Override
     public void close() throws IOException {
         closing = true;
-        while (!made.isEmpty()) {
+        while (!components.isEmpty()) {
             try {
-                made.pop().close();
+                components.pop().close();
             } catch (IOException | RuntimeException e) {
                 LOG.warn("a component cannot be closed: {}", e.getMessage());
             } catch (Exception e) {

@@ -33,9 +33,9 @@ import org.slf4j.LoggerFactory;
  */
 final class HostPreflight implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(HostPreflight.class);
-    private static final Duration AGAIN = Duration.ofSeconds(60);
+    private static final Duration RETRY_INTERVAL = Duration.ofSeconds(60);
     /** Twice the time limit of all checks together. */
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration FIRST_RUN_LIMIT = Duration.ofMinutes(2);
     /** No relay settings: the relay's Slurm is checked on the relay's machine. */
     private static final RelaySlurmSettings NO_RELAY = new RelaySlurmSettings(
             RelaySlurmSettings.DEFAULT_USER, RelaySlurmSettings.DEFAULT_PARTITION, Optional.empty(), List.of());
@@ -45,22 +45,22 @@ final class HostPreflight implements AutoCloseable {
     private final HostConfig config;
     private final Hypervisor hypervisor;
     private final Thread thread;
-    private final CountDownLatch looked = new CountDownLatch(1);
+    private final CountDownLatch firstRun = new CountDownLatch(1);
     private final CountDownLatch closing = new CountDownLatch(1);
-    private volatile Verdict verdict = new Verdict(Optional.of("under way"), null);
+    private volatile CheckResult result = new CheckResult(Optional.of("under way"), null);
 
     /**
      * Result of a preflight run.
      *
-     * @param terms null if it has not passed
+     * @param defaults null if it has not passed
      */
-    private record Verdict(
-            Optional<String> failure, @Nullable HostVmDefaults terms) {}
+    private record CheckResult(
+            Optional<String> failure, @Nullable HostVmDefaults defaults) {}
 
     HostPreflight(HostConfig config, Hypervisor hypervisor) {
         this.config = config;
         this.hypervisor = hypervisor;
-        this.thread = new Thread(this::look, "preflight");
+        this.thread = new Thread(this::runPeriodically, "preflight");
         this.thread.setDaemon(true);
     }
 
@@ -74,33 +74,33 @@ final class HostPreflight implements AutoCloseable {
      * @return empty once it has passed
      */
     Optional<String> failure() {
-        return verdict.failure;
+        return result.failure;
     }
 
     /** Returns the defaults of this host's VMs; waits for the first run to finish. */
     HostVmDefaults defaults() throws IOException, InterruptedException {
-        looked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        Verdict now = verdict;
-        if (now.terms == null) {
+        firstRun.await(FIRST_RUN_LIMIT.toSeconds(), TimeUnit.SECONDS);
+        CheckResult now = result;
+        if (now.defaults == null) {
             throw new IOException("preflight check failed: " + now.failure.orElse("no result yet; try again"));
         }
-        return now.terms;
+        return now.defaults;
     }
 
-    private void look() {
+    private void runPeriodically() {
         try {
             do {
-                verdict = examine();
-                verdict.failure.ifPresent(
+                result = examine();
+                result.failure.ifPresent(
                         why -> LOG.error("preflight check failed: {}; this host starts no VM until it passes", why));
-                looked.countDown();
-            } while (verdict.failure.isPresent() && !closing.await(AGAIN.toSeconds(), TimeUnit.SECONDS));
+                firstRun.countDown();
+            } while (result.failure.isPresent() && !closing.await(RETRY_INTERVAL.toSeconds(), TimeUnit.SECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private Verdict examine() {
+    private CheckResult examine() {
         try (LiveMachine machine = new LiveMachine(variables())) {
             PreflightChecks doctor =
                     new PreflightChecks(MachineRole.HOST, config.libvirt().uri(), NO_RELAY);
@@ -109,9 +109,11 @@ final class HostPreflight implements AutoCloseable {
                     .filter(finding -> finding.severity() == FindingSeverity.FAILURE)
                     .findFirst()
                     .map(HostPreflight::text);
-            return failure.isPresent() ? new Verdict(failure, null) : new Verdict(Optional.empty(), terms(examination));
+            return failure.isPresent()
+                    ? new CheckResult(failure, null)
+                    : new CheckResult(Optional.empty(), defaults(examination));
         } catch (IOException e) {
-            return new Verdict(Optional.of(String.valueOf(e.getMessage())), null);
+            return new CheckResult(Optional.of(String.valueOf(e.getMessage())), null);
         }
     }
 
@@ -127,7 +129,7 @@ final class HostPreflight implements AutoCloseable {
         return variables;
     }
 
-    private HostVmDefaults terms(PreflightReport examination) throws IOException {
+    private HostVmDefaults defaults(PreflightReport examination) throws IOException {
         HostVmConfig vm = config.vm();
         Accelerator accelerator = accelerator(examination, vm);
         SevCapabilities sev =
@@ -156,7 +158,7 @@ final class HostPreflight implements AutoCloseable {
 
     private static String text(PreflightFinding finding) {
         return finding.check() + ": " + finding.text()
-                + finding.remedy().map(mend -> "; mend: " + mend).orElse("");
+                + finding.remedy().map(remedy -> "; mend: " + remedy).orElse("");
     }
 
     @Override

@@ -24,28 +24,29 @@ final class LocalHostOperations implements HostOperations {
     private static final long MS = 1000;
 
     private final String host;
-    private final VmRunContext parts;
+    private final VmRunContext context;
     private final VmRuns runs;
 
-    LocalHostOperations(String host, VmRunContext parts, VmRuns runs) {
+    LocalHostOperations(String host, VmRunContext context, VmRuns runs) {
         this.host = host;
-        this.parts = parts;
+        this.context = context;
         this.runs = runs;
     }
 
     @Override
-    public Run run(JobStepCaller caller, String ticket, boolean again, VmRunListener phases) throws OperationRefused {
-        return again ? runs.reattach(caller, ticket, phases) : runs.start(caller, ticket, phases);
+    public Run run(JobStepCaller caller, String ticket, boolean reattach, VmRunListener listener)
+            throws OperationRefused {
+        return reattach ? runs.reattach(caller, ticket, listener) : runs.start(caller, ticket, listener);
     }
 
     @Override
     public HostStatus status() {
         List<VmLedgerEntry> entries = ledger();
-        Optional<ReconcilePass.Outcome> last = parts.reconcileLoop().last();
+        Optional<ReconcilePass.Outcome> last = context.reconcileLoop().last();
         return new HostStatus(
                 host,
-                parts.readiness().unready(),
-                parts.readiness().components(),
+                context.readiness().unready(),
+                context.readiness().components(),
                 count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) < 0),
                 count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) >= 0),
                 count(entries, entry -> entry.end().isPresent()),
@@ -53,7 +54,7 @@ final class LocalHostOperations implements HostOperations {
                                 outcome.orphans().stream().map(Object::toString).toList())
                         .orElse(List.of()),
                 last.map(ReconcilePass.Outcome::problems).orElse(List.of()),
-                last.map(outcome -> (parts.clock().millis() - outcome.atMs()) / MS));
+                last.map(outcome -> (context.clock().millis() - outcome.atMs()) / MS));
     }
 
     private static int count(List<VmLedgerEntry> entries, Predicate<VmLedgerEntry> which) {
@@ -63,18 +64,18 @@ final class LocalHostOperations implements HostOperations {
     /** Lists the VMs whose plan can be read; of the others only the ledger entry is known. */
     @Override
     public List<VmSummary> vms() {
-        return ledger().stream().flatMap(entry -> view(entry).stream()).toList();
+        return ledger().stream().flatMap(entry -> summary(entry).stream()).toList();
     }
 
-    private Optional<VmSummary> view(VmLedgerEntry entry) {
+    private Optional<VmSummary> summary(VmLedgerEntry entry) {
         try {
-            return Optional.of(view(entry, parts.resources().folders().plan(entry.owner())));
+            return Optional.of(summary(entry, context.resources().folders().plan(entry.owner())));
         } catch (IOException e) {
             return Optional.empty();
         }
     }
 
-    private static VmSummary view(VmLedgerEntry entry, VmPlan plan) {
+    private static VmSummary summary(VmLedgerEntry entry, VmPlan plan) {
         return new VmSummary(
                 entry.owner(),
                 entry.step(),
@@ -88,24 +89,24 @@ final class LocalHostOperations implements HostOperations {
 
     @Override
     public List<VmLedgerEntry> ledger() {
-        return parts.ledger().entries();
+        return context.ledger().entries();
     }
 
     @Override
     public void stop(String vm) throws OperationRefused, IOException {
-        runs.requestEnd(named(vm).owner().uuid());
+        runs.requestEnd(find(vm).owner().uuid());
     }
 
     @Override
     public VmRendering render(String what) throws OperationRefused, IOException {
-        VmPlan plan = parts.resources().folders().plan(named(what).owner());
+        VmPlan plan = context.resources().folders().plan(find(what).owner());
         return new VmRendering(
                 DomainXml.of(plan.domain()),
                 List.of(plan.port().toString()),
-                parts.resources().ports().flows(plan.owner()));
+                context.resources().ports().flows(plan.owner()));
     }
 
-    private VmLedgerEntry named(String what) throws OperationRefused {
+    private VmLedgerEntry find(String what) throws OperationRefused {
         return ledger().stream()
                 .filter(entry -> entry.owner().uuid().equals(what)
                         || entry.owner().names().domain().equals(what)

@@ -27,14 +27,14 @@ record PlannedVm(
         ResourceOwner owner,
         StepCgroup step,
         GuestImage image,
-        HostVmDefaults terms) {
+        HostVmDefaults defaults) {
     VmPlan planWorker() throws IOException {
         return WorkerVmPlanner.plan(
                 new WorkerVmPlanner.SignedInputs(claim.signed().request(), claim.allocation(), claim.slot()),
                 owner,
                 step.allocation(),
                 image,
-                terms,
+                defaults,
                 new WorkerVmPlanner.VmPaths(
                         folder(), context.resources().scratch().file(owner)));
     }
@@ -45,7 +45,7 @@ record PlannedVm(
                 owner,
                 step.allocation(),
                 image,
-                terms,
+                defaults,
                 new ControllerVmPlanner.VmPaths(folder(), drive));
     }
 

@@ -22,9 +22,9 @@ final class VlanTrunk {
         }
         Path file = Path.of("/sys/class/net", device, "mtu");
         try {
-            int carried = Integer.parseInt(
+            int mtu = Integer.parseInt(
                     Files.readString(file, StandardCharsets.US_ASCII).strip());
-            return NetworkMtu.of(carried, false, NetworkMtu.Esp.TUNNEL).port();
+            return NetworkMtu.of(mtu, false, NetworkMtu.Esp.TUNNEL).port();
         } catch (IOException | IllegalArgumentException e) {
             throw new IOException(
                     "bridge.uplink " + device + ": its MTU in " + file + " cannot be used: " + e.getMessage()

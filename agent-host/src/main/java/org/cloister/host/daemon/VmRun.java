@@ -87,8 +87,8 @@ final class VmRun implements HostOperations.Run {
     }
 
     /**
-     * Reports an internal error of agent-host. If the VM has a ledger entry, the next reconcile pass removes its resources and
-     * reports its end.
+     * Reports an internal error of agent-host. If the VM has a ledger entry, the next reconcile pass removes its
+     * resources and reports its end.
      */
     private void onInternalError(RuntimeException e) {
         String vm;

@@ -28,45 +28,46 @@ import org.slf4j.LoggerFactory;
 final class VmRuns implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmRuns.class);
 
-    private final VmRunContext parts;
-    private final CountDownLatch firstRound = new CountDownLatch(1);
+    private final VmRunContext context;
+    private final CountDownLatch firstPass = new CountDownLatch(1);
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "vm");
         thread.setDaemon(true);
         return thread;
     });
-    private volatile Consumer<String> asked = uuid -> {};
+    private volatile Consumer<String> endListener = uuid -> {};
     /** Runs by UUID. */
     private final Map<String, VmRun> waiting = new HashMap<>();
 
-    VmRuns(VmRunContext parts) {
-        this.parts = parts;
+    VmRuns(VmRunContext context) {
+        this.context = context;
     }
 
     /** Starts a VM run on a new thread; its result is reported to the listener. */
-    HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener phases) {
-        VmRun run = new VmRun(parts, this, phases, VmRunPhase.JOB);
+    HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener listener) {
+        VmRun run = new VmRun(context, this, listener, VmRunPhase.JOB);
         threads.execute(() -> run.start(caller, ticket));
         return run;
     }
 
     /** Reattaches a caller to a VM that an earlier process created. */
-    HostOperations.Run reattach(JobStepCaller caller, String ticket, VmRunListener phases) throws OperationRefused {
-        VmLedgerEntry entry = parts.ledger().entries().stream()
+    HostOperations.Run reattach(JobStepCaller caller, String ticket, VmRunListener listener) throws OperationRefused {
+        VmLedgerEntry entry = context.ledger().entries().stream()
                 .filter(each ->
                         each.owner().ticket().equals(ticket) && each.owner().globalJob() == caller.job())
                 .findFirst()
                 .orElseThrow(() -> new OperationRefused(
                         "ticket " + ticket + ": this host has no VM of job " + caller.job() + " any more",
                         "agent-host's log shows how it ended"));
-        VmRun run = new VmRun(parts, this, phases, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
+        VmRun run =
+                new VmRun(context, this, listener, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
         run.setVm(entry.owner().uuid());
         register(entry.owner().uuid(), run);
         return run;
     }
 
     void awaitFirstPass() throws InterruptedException {
-        firstRound.await();
+        firstPass.await();
     }
 
     synchronized void register(String uuid, VmRun run) {
@@ -76,21 +77,21 @@ final class VmRuns implements AutoCloseable {
     /**
      * Sets the listener for requested ends.
      *
-     * @param hears receives the UUID of each VM whose requested end is on disk; called on any thread
+     * @param listener receives the UUID of each VM whose requested end is on disk; called on any thread
      */
-    void setEndListener(Consumer<String> hears) {
-        asked = hears;
+    void setEndListener(Consumer<String> listener) {
+        endListener = listener;
     }
 
     /** Requests the end of a VM; the request is on disk when this returns. */
     void requestEnd(String uuid) throws IOException {
-        parts.terminator().terminate(uuid, VmTermination.Why.ASKED);
-        asked.accept(uuid);
+        context.terminator().terminate(uuid, VmTermination.Why.ASKED);
+        endListener.accept(uuid);
     }
 
     /** Records a guest's registration, as {@code GuestRegistrationListener}. */
     void onRegistered(ResourceOwner owner) throws IOException {
-        VmLedger ledger = parts.ledger();
+        VmLedger ledger = context.ledger();
         Optional<VmLedgerEntry> entry = ledger.entry(owner.uuid());
         if (entry.isEmpty()
                 || entry.get().step() != VmStartStep.RUNNING
@@ -109,18 +110,18 @@ final class VmRuns implements AutoCloseable {
     /** Handles the end of a reconcile pass; called on the loop's thread. */
     void onPass(ReconcilePass.Outcome outcome) {
         if (outcome.neverAnswered().isEmpty()) {
-            firstRound.countDown();
+            firstPass.countDown();
         }
         for (ReconcileAction action : outcome.done()) {
             if (action instanceof ReconcileAction.ForgetVm forget) {
-                gone(forget.owner().uuid(), forget.end());
+                onForgotten(forget.owner().uuid(), forget.end());
             }
         }
-        List<VmRun> left;
+        List<VmRun> remaining;
         synchronized (this) {
-            left = List.copyOf(waiting.values());
+            remaining = List.copyOf(waiting.values());
         }
-        left.forEach(VmRun::onPass);
+        remaining.forEach(VmRun::onPass);
     }
 
     /** Removes the run of a VM; no error if there is none. */
@@ -128,11 +129,11 @@ final class VmRuns implements AutoCloseable {
         waiting.remove(uuid);
     }
 
-    private void gone(String uuid, VmTermination end) {
+    private void onForgotten(String uuid, VmTermination end) {
         LOG.info(
                 "VM {} removed {} ms after its end, reason: {}",
                 uuid,
-                parts.clock().millis() - end.atMs(),
+                context.clock().millis() - end.atMs(),
                 end.why());
         VmRun run;
         synchronized (this) {

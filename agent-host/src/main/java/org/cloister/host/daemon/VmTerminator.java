@@ -44,19 +44,19 @@ record VmTerminator(
         } catch (IOException | UncheckedIOException e) {
             Optional<VmLedgerEntry> entry = ledger.entry(uuid);
             if (entry.isPresent()) {
-                cut(entry.get().owner(), e);
+                destroyDomain(entry.get().owner(), e);
             }
             throw new IOException(e.getMessage(), e);
         }
     }
 
-    private void cut(ResourceOwner owner, Exception unwritten) throws IOException {
+    private void destroyDomain(ResourceOwner owner, Exception writeFailure) throws IOException {
         try {
             domainDestroyer.destroy(owner);
         } catch (IOException e) {
-            e.addSuppressed(unwritten);
+            e.addSuppressed(writeFailure);
             throw new IOException(
-                    unwritten.getMessage() + "; and the domain cannot be destroyed: " + e.getMessage(), e);
+                    writeFailure.getMessage() + "; and the domain cannot be destroyed: " + e.getMessage(), e);
         }
     }
 }

@@ -18,18 +18,18 @@ public record CpuSet(List<Integer> numbers) {
     /** Length of the longest text: every second CPU of the largest number of CPUs. */
     private static final int MAX_CHARACTERS = 5 * (MAX_CPU + 1) / 2;
 
-    private static final int SHOWN = 80;
+    private static final int MAX_PRINTED = 80;
 
     /** @throws IllegalArgumentException if the numbers are not such a set */
     public CpuSet {
         numbers = List.copyOf(numbers);
-        int least = 0;
+        int min = 0;
         for (int cpu : numbers) {
-            if (cpu < least || cpu > MAX_CPU) {
+            if (cpu < min || cpu > MAX_CPU) {
                 throw new IllegalArgumentException(
                         "CPUs: want numbers from 0 to " + MAX_CPU + ", ascending, have " + cpu + " in " + numbers);
             }
-            least = cpu + 1;
+            min = cpu + 1;
         }
         if (numbers.isEmpty()) {
             throw new IllegalArgumentException("CPUs: want at least one, have none");
@@ -49,15 +49,15 @@ public record CpuSet(List<Integer> numbers) {
         List<Integer> numbers = new ArrayList<>();
         for (String part : text.split(",", -1)) {
             Matcher range = RANGE.matcher(part);
-            int least = numbers.isEmpty() ? 0 : numbers.get(numbers.size() - 1) + 1;
+            int min = numbers.isEmpty() ? 0 : numbers.get(numbers.size() - 1) + 1;
             if (!range.matches()) {
-                throw new IllegalArgumentException("CPUs: want a list such as 0-3,8, have \"" + shown(text) + "\"");
+                throw new IllegalArgumentException("CPUs: want a list such as 0-3,8, have \"" + printable(text) + "\"");
             }
             int first = Integer.parseInt(range.group(1));
             int last = range.group(2) == null ? first : Integer.parseInt(range.group(2));
-            if (first < least || last < first || last > MAX_CPU) {
+            if (first < min || last < first || last > MAX_CPU) {
                 throw new IllegalArgumentException(
-                        "CPUs: want ranges within 0 to " + MAX_CPU + ", ascending, have \"" + shown(text) + "\"");
+                        "CPUs: want ranges within 0 to " + MAX_CPU + ", ascending, have \"" + printable(text) + "\"");
             }
             for (int cpu = first; cpu <= last; cpu++) {
                 numbers.add(cpu);
@@ -82,7 +82,7 @@ public record CpuSet(List<Integer> numbers) {
         return text.toString();
     }
 
-    private static String shown(String text) {
-        return text.substring(0, Math.min(text.length(), SHOWN)).replaceAll("[^ -~]", "?");
+    private static String printable(String text) {
+        return text.substring(0, Math.min(text.length(), MAX_PRINTED)).replaceAll("[^ -~]", "?");
     }
 }

@@ -152,7 +152,7 @@ public final class DomainXmlReader {
     private long number(String element, long max) throws MalformedException {
         String text = owned(element);
         if (!NUMBER.matcher(text).matches() || Long.parseLong(text) > max) {
-            throw new MalformedException("domain's " + element + ": want a number, have \"" + shown(text) + "\"");
+            throw new MalformedException("domain's " + element + ": want a number, have \"" + printable(text) + "\"");
         }
         return Long.parseLong(text);
     }
@@ -172,10 +172,10 @@ public final class DomainXmlReader {
         }
     }
 
-    private static void requireSame(String what, String want, String have) throws MalformedException {
-        if (!want.equals(have)) {
+    private static void requireSame(String what, String expected, String actual) throws MalformedException {
+        if (!expected.equals(actual)) {
             throw new MalformedException(
-                    "domain's " + what + ": want its owner's, " + want + ", have \"" + shown(have) + "\"");
+                    "domain's " + what + ": want its owner's, " + expected + ", have \"" + printable(actual) + "\"");
         }
     }
 
@@ -188,11 +188,11 @@ public final class DomainXmlReader {
         return "/" + String.join("/", path);
     }
 
-    private static String shown(String text) {
+    private static String printable(String text) {
         return text.substring(0, Math.min(text.length(), 80)).replaceAll("[^ -~]", "?");
     }
 
     private static String firstLine(XMLStreamException e) {
-        return shown(String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+        return printable(String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
     }
 }

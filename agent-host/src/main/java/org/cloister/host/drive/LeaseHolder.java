@@ -17,9 +17,9 @@ public record LeaseHolder(long epoch, String host, String opening, int seconds) 
      * Least lease age: a sixth is the interval of checks, half the time to tolerate a silent storage, the rest the time
      * to stop a VM.
      */
-    public static final int LEAST_SECONDS = 12;
+    public static final int MIN_SECONDS = 12;
 
-    public static final int MOST_SECONDS = 3600;
+    public static final int MAX_SECONDS = 3600;
 
     /** Maximum length of a host's name, in characters. */
     private static final int MAX_HOST = 253;
@@ -35,9 +35,9 @@ public record LeaseHolder(long epoch, String host, String opening, int seconds) 
         if (!VmFacts.ID.matcher(opening).matches()) {
             throw new IllegalArgumentException("opening: want " + VmFacts.ID + ", have " + StrictJson.quoted(opening));
         }
-        if (seconds < LEAST_SECONDS || seconds > MOST_SECONDS) {
+        if (seconds < MIN_SECONDS || seconds > MAX_SECONDS) {
             throw new IllegalArgumentException(
-                    "seconds: want " + LEAST_SECONDS + " to " + MOST_SECONDS + ", have " + seconds);
+                    "seconds: want " + MIN_SECONDS + " to " + MAX_SECONDS + ", have " + seconds);
         }
     }
 

@@ -19,11 +19,11 @@ public final class NodeHealth {
     /** Latest fault of this host itself that has not been cleared. */
     private Optional<Fault> fault = Optional.empty();
 
-    private Optional<Fault> trouble = Optional.empty();
+    private Optional<Fault> problem = Optional.empty();
     private OptionalLong cleanMs = OptionalLong.empty();
     private OptionalLong resumedMs = OptionalLong.empty();
-    private boolean looked;
-    private boolean wasOurs;
+    private boolean checked;
+    private boolean wasDrainedByUs;
 
     /**
      * Fault that requires a drain.
@@ -35,11 +35,11 @@ public final class NodeHealth {
     /**
      * Delays of decisions.
      *
-     * @param trouble how long passes must report that something cannot be cleaned up before the node is drained
+     * @param problem how long passes must report that something cannot be cleaned up before the node is drained
      * @param clean how long everything must be well before the node is resumed
      * @param again time after our resume within which a further fault drains the node until an administrator resumes it
      */
-    public record Delays(Duration trouble, Duration clean, Duration again) {
+    public record Delays(Duration problem, Duration clean, Duration again) {
         public static final Delays DEFAULT =
                 new Delays(Duration.ofSeconds(60), Duration.ofMinutes(5), Duration.ofHours(1));
     }
@@ -62,11 +62,11 @@ public final class NodeHealth {
             return;
         }
         if (outcome.isClean()) {
-            trouble = Optional.empty();
+            problem = Optional.empty();
             cleanMs = OptionalLong.of(cleanMs.orElse(nowMs));
         } else {
-            long sinceMs = trouble.map(Fault::atMs).orElse(nowMs);
-            trouble = Optional.of(
+            long sinceMs = problem.map(Fault::atMs).orElse(nowMs);
+            problem = Optional.of(
                     new Fault("cannot clean up: " + outcome.problems().get(0), sinceMs));
             cleanMs = OptionalLong.empty();
         }
@@ -77,7 +77,7 @@ public final class NodeHealth {
      * undone.
      */
     public boolean needsCheck(long nowMs) {
-        return !looked || wasOurs || fault.isPresent() || lasting(nowMs).isPresent();
+        return !checked || wasDrainedByUs || fault.isPresent() || lasting(nowMs).isPresent();
     }
 
     /**
@@ -86,11 +86,11 @@ public final class NodeHealth {
      * @param wrong other reasons why this host accepts no tickets now; while there is one, the node is not resumed
      */
     public NodeDecision decide(SlurmNodeState seen, List<String> wrong, long nowMs) {
-        looked = true;
+        checked = true;
         boolean quiet = isQuiet(nowMs) && wrong.isEmpty();
         Optional<DrainReason> ours = seen.ours();
-        boolean resumedByOther = wasOurs && !seen.isOutOfService();
-        wasOurs = ours.isPresent();
+        boolean resumedByOther = wasDrainedByUs && !seen.isOutOfService();
+        wasDrainedByUs = ours.isPresent();
         if (quiet) {
             fault = Optional.empty();
         }
@@ -110,12 +110,12 @@ public final class NodeHealth {
 
     /** Records that agent-host drained the node: if it accepts jobs at the next check, someone else has resumed it. */
     public void onDrained() {
-        wasOurs = true;
+        wasDrainedByUs = true;
     }
 
     /** Records that agent-host resumed the node. */
     public void onResumed(long nowMs) {
-        wasOurs = false;
+        wasDrainedByUs = false;
         resumedMs = OptionalLong.of(nowMs);
     }
 
@@ -125,7 +125,7 @@ public final class NodeHealth {
      */
     private void forgive(long nowMs) {
         fault = Optional.empty();
-        trouble = trouble.map(old -> new Fault(old.what, nowMs));
+        problem = problem.map(old -> new Fault(old.what, nowMs));
         resumedMs = OptionalLong.empty();
     }
 
@@ -135,7 +135,7 @@ public final class NodeHealth {
     }
 
     private Optional<Fault> lasting(long nowMs) {
-        return trouble.filter(each -> nowMs - each.atMs >= times.trouble.toMillis());
+        return problem.filter(each -> nowMs - each.atMs >= times.problem.toMillis());
     }
 
     private boolean isQuiet(long nowMs) {

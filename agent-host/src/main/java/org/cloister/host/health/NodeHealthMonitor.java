@@ -26,7 +26,7 @@ public final class NodeHealthMonitor implements AutoCloseable {
     private final Supplier<List<String>> wrong;
     private final InstantSource clock;
     private final Duration retry;
-    private final Semaphore bell = new Semaphore(1);
+    private final Semaphore wakeUp = new Semaphore(1);
     private final Thread thread;
     private String logged = "";
     private volatile boolean closed;
@@ -73,8 +73,8 @@ public final class NodeHealthMonitor implements AutoCloseable {
     }
 
     private void ring() {
-        if (bell.availablePermits() == 0) {
-            bell.release();
+        if (wakeUp.availablePermits() == 0) {
+            wakeUp.release();
         }
     }
 
@@ -83,11 +83,11 @@ public final class NodeHealthMonitor implements AutoCloseable {
             boolean isDone = true;
             while (!closed) {
                 if (isDone) {
-                    bell.acquire();
-                } else if (!bell.tryAcquire(retry.toMillis(), TimeUnit.MILLISECONDS)) {
+                    wakeUp.acquire();
+                } else if (!wakeUp.tryAcquire(retry.toMillis(), TimeUnit.MILLISECONDS)) {
                     LOG.debug("node: tried again");
                 }
-                bell.drainPermits();
+                wakeUp.drainPermits();
                 isDone = closed || once();
             }
         } catch (InterruptedException e) {
@@ -107,11 +107,11 @@ public final class NodeHealthMonitor implements AutoCloseable {
                     return true;
                 }
             }
-            SlurmNodeState seen = view.readState();
+            SlurmNodeState nodeState = view.readState();
             List<String> now = wrong.get();
             NodeDecision decision;
             synchronized (health) {
-                decision = health.decide(seen, now, clock.millis());
+                decision = health.decide(nodeState, now, clock.millis());
             }
             carryOut(decision);
             logged = "";

@@ -40,7 +40,7 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
      */
     @Override
     public SlurmNodeState readState() throws IOException {
-        String said = slurm.succeed(
+        String output = slurm.succeed(
                 "sinfo",
                 List.of(
                         "-a",
@@ -50,7 +50,7 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
                         node,
                         "-O",
                         "StateComplete:" + STATE_WIDTH + "|,Reason:" + REASON_WIDTH + "|"));
-        List<FixedWidthRow> lines = FixedWidthRow.of("sinfo", said, MAX_LINES);
+        List<FixedWidthRow> lines = FixedWidthRow.of("sinfo", output, MAX_LINES);
         if (lines.isEmpty()) {
             throw new SlurmUnavailableException(
                     "sinfo: no partition has the node " + node + "; check slurm.node in agent-host.toml");
@@ -60,12 +60,12 @@ public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands 
         if (!STATE.matcher(state).matches()) {
             throw first.strange();
         }
-        return new SlurmNodeState(new HashSet<>(Arrays.asList(state.split("\\+", -1))), reason(said));
+        return new SlurmNodeState(new HashSet<>(Arrays.asList(state.split("\\+", -1))), reason(output));
     }
 
-    private static String reason(String said) {
-        Set<String> different = new HashSet<>(said.lines().toList());
-        String line = said.lines().findFirst().orElse("");
+    private static String reason(String output) {
+        Set<String> different = new HashSet<>(output.lines().toList());
+        String line = output.lines().findFirst().orElse("");
         boolean isWhole = different.size() == 1 && line.length() == STATE_WIDTH + REASON_WIDTH + "||".length();
         return isWhole ? line.substring(STATE_WIDTH + 1, line.length() - 1).strip() : "";
     }

@@ -6,26 +6,26 @@ import java.util.Set;
 /**
  * State of this node in the Global Slurm.
  *
- * @param words its state and flags, such as {@code idle} and {@code drain}
+ * @param flags its state and flags, such as {@code idle} and {@code drain}
  * @param reason text given by the user who set the state; without meaning while the node accepts jobs
  */
-public record SlurmNodeState(Set<String> words, String reason) {
+public record SlurmNodeState(Set<String> flags, String reason) {
     public SlurmNodeState {
-        words = Set.copyOf(words);
+        flags = Set.copyOf(flags);
     }
 
     /** Returns whether the node is out of service for any reason; then no job starts on it. */
     public boolean isOutOfService() {
-        return isDown() || words.contains("drain");
+        return isDown() || flags.contains("drain");
     }
 
     /** Returns whether the node is down. To resume such a node would assert that it answers, which we do not know. */
     public boolean isDown() {
-        return words.contains("down") || words.contains("fail") || words.contains("error");
+        return flags.contains("down") || flags.contains("fail") || flags.contains("error");
     }
 
     /** Returns the reason of our drain; empty if the node accepts jobs, or if someone else took it out of service. */
     public Optional<DrainReason> ours() {
-        return words.contains("drain") ? DrainReason.parse(reason) : Optional.empty();
+        return flags.contains("drain") ? DrainReason.parse(reason) : Optional.empty();
     }
 }

@@ -48,12 +48,12 @@ final class LibvirtConnection implements AutoCloseable {
     }
 
     /** Runs a query on the caller's thread, without a time limit. */
-    <T> T ask(String what, Query<T> asking) throws IOException {
+    <T> T ask(String what, Query<T> query) throws IOException {
         LibvirtSession current = current(what);
         try {
-            return asking.of(current.connection());
+            return query.of(current.connection());
         } catch (LibvirtException e) {
-            throw judged(what, current, e);
+            throw classify(what, current, e);
         } finally {
             current.release();
         }
@@ -97,14 +97,14 @@ final class LibvirtConnection implements AutoCloseable {
      * Classifies an error. If the connection was lost, the outcome of the call is unknown; if it is alive, libvirtd
      * refused the call.
      */
-    private IOException judged(String what, LibvirtSession current, LibvirtException e) {
+    private IOException classify(String what, LibvirtSession current, LibvirtException e) {
         Error error = e.getError();
         boolean ofConnection = error.getDomain() == Error.ErrorDomain.VIR_FROM_RPC
                 || error.getDomain() == Error.ErrorDomain.VIR_FROM_REMOTE
                 || error.getCode() == Error.ErrorNumber.VIR_ERR_OPERATION_TIMEOUT;
         if (ofConnection || !isAlive(current)) {
             if (!isAlive(current)) {
-                lost(current);
+                onLost(current);
             }
             return BoundedCalls.unavailable(what, String.valueOf(e.getMessage()), e);
         }
@@ -122,7 +122,7 @@ final class LibvirtConnection implements AutoCloseable {
         }
     }
 
-    private void lost(LibvirtSession which) {
+    private void onLost(LibvirtSession which) {
         synchronized (this) {
             if (session != which) {
                 return;
@@ -140,29 +140,29 @@ final class LibvirtConnection implements AutoCloseable {
     private void connect() {
         try {
             calls.within("connect", () -> {
-                adopt(LibvirtSession.open(uri, this::tell, this::lost));
+                adopt(LibvirtSession.open(uri, this::notifyListener, this::onLost));
                 return true;
             });
         } catch (ExecutionException | HypervisorUnavailable e) {
             LOG.debug("libvirtd: no connection uri={} reason={}", uri, e.getMessage());
-            again();
+            scheduleReconnect();
         }
     }
 
     /** Adopts a new connection, unless another one exists or this was closed meanwhile. */
-    private void adopt(LibvirtSession fresh) {
+    private void adopt(LibvirtSession opened) {
         synchronized (this) {
             if (!closed && session == null) {
-                session = fresh;
+                session = opened;
                 LOG.info("libvirtd: connected uri={}", uri);
-                tell(new HypervisorEvent.ConnectionRestored());
+                notifyListener(new HypervisorEvent.ConnectionRestored());
                 return;
             }
         }
-        fresh.retire();
+        opened.retire();
     }
 
-    private synchronized void again() {
+    private synchronized void scheduleReconnect() {
         if (!closed) {
             Future<?> unused = thread.schedule(
                     () -> {
@@ -179,7 +179,7 @@ final class LibvirtConnection implements AutoCloseable {
         return session != null;
     }
 
-    private synchronized void tell(HypervisorEvent event) {
+    private synchronized void notifyListener(HypervisorEvent event) {
         if (!closed) {
             thread.execute(() -> listener.accept(event));
         }

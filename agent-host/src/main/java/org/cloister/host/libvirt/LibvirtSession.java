@@ -74,7 +74,7 @@ final class LibvirtSession {
 
     void release() {
         if (isLast()) {
-            end();
+            closeWithListeners();
         }
     }
 
@@ -104,7 +104,7 @@ final class LibvirtSession {
      * objects that Java has already collected. If libvirtd is gone, their removal fails there, but takes effect on this
      * side.
      */
-    private void end() {
+    private void closeWithListeners() {
         attempt("remove the listener for domain events", () -> connection.removeLifecycleListener(changes));
         attempt("remove the listener for the connection's end", connection::unregisterCloseListener);
         attempt("close", () -> {
@@ -115,9 +115,9 @@ final class LibvirtSession {
         });
     }
 
-    private static void attempt(String what, CloseStep ending) {
+    private static void attempt(String what, CloseStep step) {
         try {
-            ending.run();
+            step.run();
         } catch (LibvirtException e) {
             LOG.debug("libvirtd: disconnect step failed step=\"{}\" reason={}", what, e.getMessage());
         }

@@ -56,11 +56,11 @@ public final class HostMetrics {
         this.undo = undo;
         this.clock = clock;
         for (VmStartStep step : VmStartStep.values()) {
-            phases.put(step, registry.timer(PREFIX + word(step) + ".seconds"));
-            failures.put(step, registry.counter(PREFIX + word(step) + ".failures"));
+            phases.put(step, registry.timer(PREFIX + label(step) + ".seconds"));
+            failures.put(step, registry.counter(PREFIX + label(step) + ".failures"));
         }
         for (VmTermination.Why why : VmTermination.Why.values()) {
-            ends.put(why, registry.counter(PREFIX + "ends." + word(why)));
+            ends.put(why, registry.counter(PREFIX + "ends." + label(why)));
         }
         gauge(
                 "vms.building",
@@ -182,7 +182,7 @@ public final class HostMetrics {
         return value;
     }
 
-    private static String word(Enum<?> each) {
+    private static String label(Enum<?> each) {
         return each.name().toLowerCase(Locale.ROOT);
     }
 }

@@ -8,13 +8,13 @@ import org.cloister.host.reconcile.VmStepRunner;
 
 /** Runs another runner's steps, and records each as done or failed. */
 public final class TimedStepRunner implements VmStepRunner {
-    private final VmStepRunner maker;
+    private final VmStepRunner runner;
     private final HostMetrics metrics;
     private final BiConsumer<VmStartStep, Duration> passed;
 
     /** @param passed additionally receives each step that was done */
-    public TimedStepRunner(VmStepRunner maker, HostMetrics metrics, BiConsumer<VmStartStep, Duration> passed) {
-        this.maker = maker;
+    public TimedStepRunner(VmStepRunner runner, HostMetrics metrics, BiConsumer<VmStartStep, Duration> passed) {
+        this.runner = runner;
         this.metrics = metrics;
         this.passed = passed;
     }
@@ -22,7 +22,7 @@ public final class TimedStepRunner implements VmStepRunner {
     @Override
     public boolean isFree(VmStartStep step) throws IOException {
         try {
-            boolean free = maker.isFree(step);
+            boolean free = runner.isFree(step);
             if (!free) {
                 metrics.recordStepFailure(step);
             }
@@ -35,14 +35,14 @@ public final class TimedStepRunner implements VmStepRunner {
 
     @Override
     public void run(VmStartStep step) throws IOException {
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         try {
-            maker.run(step);
+            runner.run(step);
         } catch (IOException e) {
             metrics.recordStepFailure(step);
             throw e;
         }
-        Duration took = Duration.ofNanos(System.nanoTime() - beganNs);
+        Duration took = Duration.ofNanos(System.nanoTime() - startNs);
         metrics.recordStep(step, took);
         passed.accept(step, took);
     }

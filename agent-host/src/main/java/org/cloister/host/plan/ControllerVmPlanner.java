@@ -60,14 +60,14 @@ public final class ControllerVmPlanner {
     public static VmPlan plan(
             SignedInputs inputs,
             ResourceOwner owner,
-            StepAllocation allocation,
+            StepAllocation stepAllocation,
             GuestImage image,
             HostVmDefaults defaults,
             VmPaths paths)
             throws StartFailed {
         DomainDisk drive = new DomainDisk(paths.drive(), VmPlan.DRIVE_SERIAL, DomainDisk.Use.WRITABLE);
         DomainSpec domain = new DomainPlanner(owner, image, defaults, paths.folder(), Optional.of(drive))
-                .plan(inputs.slot(), allocation);
+                .plan(inputs.slot(), stepAllocation);
         PortPlan port = new PortPlan(
                 owner.names().tap(),
                 inputs.allocation().vlan(),

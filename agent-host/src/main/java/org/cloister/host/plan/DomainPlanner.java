@@ -36,15 +36,15 @@ record DomainPlanner(
      *
      * @throws StartFailed if this host cannot provide what the VM requires
      */
-    DomainSpec plan(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
+    DomainSpec plan(AllocatedSlot slot, StepAllocation stepAllocation) throws StartFailed {
         List<DomainDisk> disks = new ArrayList<>(DirectKernelBoot.layers(image.manifest(), image.folder()));
         ownDisk.ifPresent(disks::add);
         return new DomainSpec(
                 owner,
                 defaults.accelerator(),
                 DirectKernelBoot.of(image.manifest(), image.folder()),
-                cpus(slot, allocation),
-                memoryMib(slot, allocation),
+                cpus(slot, stepAllocation),
+                memoryMib(slot, stepAllocation),
                 defaults.backing(),
                 disks,
                 VlanEndpoint.at(slot.address()).mac(),
@@ -54,8 +54,8 @@ record DomainPlanner(
                 defaults.debugConsole() ? Optional.of(folder.resolve("console.log")) : Optional.empty());
     }
 
-    private static CpuPlacement cpus(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
-        CpuSet cpus = allocation
+    private static CpuPlacement cpus(AllocatedSlot slot, StepAllocation stepAllocation) throws StartFailed {
+        CpuSet cpus = stepAllocation
                 .cpus()
                 .orElseThrow(() -> new StartFailed(
                         VmRunCode.HOST,
@@ -68,12 +68,12 @@ record DomainPlanner(
                     "the job's step has " + stepCpus + " CPUs, and the allocation permits " + slot.cpus(),
                     "let only agent-relay's script start the step, and set TaskPlugin=task/cgroup in slurm.conf");
         }
-        return new CpuPlacement(Math.min(stepCpus, CpuPlacement.MAX_COUNT), cpus, allocation.node());
+        return new CpuPlacement(Math.min(stepCpus, CpuPlacement.MAX_COUNT), cpus, stepAllocation.node());
     }
 
     /** Returns all memory that the step's limit leaves beside QEMU, rounded down to whole pages of its backing. */
-    private int memoryMib(AllocatedSlot slot, StepAllocation allocation) throws StartFailed {
-        long limit = allocation
+    private int memoryMib(AllocatedSlot slot, StepAllocation stepAllocation) throws StartFailed {
+        long limit = stepAllocation
                         .memoryBytes()
                         .orElseThrow(() -> new StartFailed(
                                 VmRunCode.HOST,

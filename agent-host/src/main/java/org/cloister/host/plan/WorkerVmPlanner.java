@@ -52,7 +52,7 @@ public final class WorkerVmPlanner {
     public static VmPlan plan(
             SignedInputs inputs,
             ResourceOwner owner,
-            StepAllocation allocation,
+            StepAllocation stepAllocation,
             GuestImage image,
             HostVmDefaults defaults,
             VmPaths paths)
@@ -65,7 +65,7 @@ public final class WorkerVmPlanner {
         Optional<DomainDisk> disk = scratch.isPresent()
                 ? Optional.of(new DomainDisk(paths.scratch(), SCRATCH_SERIAL, DomainDisk.Use.WRITABLE))
                 : Optional.empty();
-        DomainSpec domain = new DomainPlanner(owner, image, defaults, paths.folder(), disk).plan(slot, allocation);
+        DomainSpec domain = new DomainPlanner(owner, image, defaults, paths.folder(), disk).plan(slot, stepAllocation);
         PortPlan port = new PortPlan(
                 owner.names().tap(),
                 inputs.allocation().vlan(),

@@ -41,28 +41,28 @@ import org.slf4j.LoggerFactory;
 public final class HostStatements implements ErasureListener {
     private static final Logger LOG = LoggerFactory.getLogger(HostStatements.class);
     /** Maximum of histories: a ledger has fewer entries, and as many may wait for a relay. */
-    private static final int MAX_LIVES = 8192;
+    private static final int MAX_HISTORIES = 8192;
 
     private static final int MAX_SIGNED = 4096;
     /** Time after which an unreported statement is deleted: it is not requested that late. */
-    private static final Duration KEPT = Duration.ofDays(30);
+    private static final Duration RETENTION = Duration.ofDays(30);
     /**
      * Time after which a statement is signed without the removal: a project does not wait longer for a host that cannot
      * clean up.
      */
-    private static final Duration PATIENCE = Duration.ofHours(1);
+    private static final Duration REMOVAL_TIMEOUT = Duration.ofHours(1);
 
-    private final VmHistoryStore kept;
+    private final VmHistoryStore stored;
     private final SigningKey key;
     private final InstantSource clock;
     /** Histories by UUID. They may be newer than the files, never older. */
-    private final Map<String, VmHistory> lives = new TreeMap<>();
+    private final Map<String, VmHistory> histories = new TreeMap<>();
 
-    HostStatements(VmHistoryStore kept, SigningKey key, InstantSource clock) throws IOException {
-        this.kept = kept;
+    HostStatements(VmHistoryStore stored, SigningKey key, InstantSource clock) throws IOException {
+        this.stored = stored;
         this.key = key;
         this.clock = clock;
-        kept.all().forEach(life -> lives.put(life.owner().uuid(), life));
+        stored.all().forEach(history -> histories.put(history.owner().uuid(), history));
     }
 
     /**
@@ -100,9 +100,9 @@ public final class HostStatements implements ErasureListener {
         if (facts.role() != VmRole.WORKER) {
             return;
         }
-        if (lives.size() >= MAX_LIVES) {
-            throw new IOException("receipts: " + lives.size() + " VM histories wait for a relay, and at most "
-                    + MAX_LIVES + " may; agentctl host status shows whether a relay is attached");
+        if (histories.size() >= MAX_HISTORIES) {
+            throw new IOException("receipts: " + histories.size() + " VM histories wait for a relay, and at most "
+                    + MAX_HISTORIES + " may; agentctl host status shows whether a relay is attached");
         }
         put(VmHistory.of(owner, facts, ticket, clock.instant()));
     }
@@ -112,26 +112,26 @@ public final class HostStatements implements ErasureListener {
      * kept.
      */
     public synchronized void recordEnd(VmLedgerEntry entry) throws IOException {
-        VmHistory life = open(entry.owner());
-        if (life == null || entry.end().isEmpty()) {
+        VmHistory history = open(entry.owner());
+        if (history == null || entry.end().isEmpty()) {
             return;
         }
         VmTermination end = entry.end().get();
         if (!ReceiptOutcomes.ran(entry, end)) {
-            drop(life);
+            delete(history);
             return;
         }
-        VmHistory next = life.ended(clock.instant(), ReceiptOutcomes.of(end.why()));
-        if (!next.equals(life)) {
+        VmHistory next = history.ended(clock.instant(), ReceiptOutcomes.of(end.why()));
+        if (!next.equals(history)) {
             put(next);
         }
     }
 
     @Override
     public synchronized void onErased(ScratchFileErasure erasure) throws IOException {
-        VmHistory life = open(erasure.owner());
-        if (life != null) {
-            put(life.erased(ReceiptOutcomes.of(erasure)));
+        VmHistory history = open(erasure.owner());
+        if (history != null) {
+            put(history.erased(ReceiptOutcomes.of(erasure)));
         }
     }
 
@@ -149,111 +149,113 @@ public final class HostStatements implements ErasureListener {
                 .filter(ReconcileAction.ForgetVm.class::isInstance)
                 .map(ReconcileAction::owner)
                 .collect(Collectors.toSet());
-        List<VmHistory> open =
-                lives.values().stream().filter(life -> !life.isSigned()).toList();
+        List<VmHistory> open = histories.values().stream()
+                .filter(history -> !history.isSigned())
+                .toList();
         Set<ResourceOwner> there =
                 ledger.get().stream().map(VmLedgerEntry::owner).collect(Collectors.toSet());
         Instant now = clock.instant();
-        for (VmHistory life : open) {
+        for (VmHistory history : open) {
             try {
-                if (forgotten.contains(life.owner()) || (clean && !there.contains(life.owner()))) {
-                    put(life.signed(Optional.of(now), now, key));
-                } else if (life.ended()
-                        .filter(ended -> ended.at().plus(PATIENCE).isBefore(now))
+                if (forgotten.contains(history.owner()) || (clean && !there.contains(history.owner()))) {
+                    put(history.signed(Optional.of(now), now, key));
+                } else if (history.ended()
+                        .filter(ended -> ended.at().plus(REMOVAL_TIMEOUT).isBefore(now))
                         .isPresent()) {
                     LOG.warn(
                             "signing the host statement of VM {} without its removal, which took too long",
-                            life.owner().uuid());
-                    put(life.signed(Optional.empty(), now, key));
+                            history.owner().uuid());
+                    put(history.signed(Optional.empty(), now, key));
                 }
             } catch (IOException | GeneralSecurityException e) {
                 LOG.error(
                         "the host statement of VM {} cannot be signed or written: {}",
-                        life.owner().uuid(),
+                        history.owner().uuid(),
                         e.toString());
             }
         }
-        forgetOld(now);
+        deleteOld(now);
     }
 
     /** Returns the signed statements that were not reported, oldest first. */
     public synchronized List<UnreportedStatement> unreported() {
-        return lives.values().stream()
+        return histories.values().stream()
                 .filter(VmHistory::isSigned)
                 .sorted(Comparator.comparing(HostStatements::signedAt))
-                .map(life -> new UnreportedStatement(
-                        life.owner().uuid(),
-                        life.owner().ticket(),
-                        life.owner().slot(),
-                        life.signed().orElseThrow().envelope()))
+                .map(history -> new UnreportedStatement(
+                        history.owner().uuid(),
+                        history.owner().ticket(),
+                        history.owner().slot(),
+                        history.signed().orElseThrow().envelope()))
                 .toList();
     }
 
     /** Deletes the history of a VM whose statement a relay has on disk. */
     public synchronized void onReported(String vm) throws IOException {
-        VmHistory life = lives.get(vm);
-        if (life != null && life.isSigned()) {
-            drop(life);
+        VmHistory history = histories.get(vm);
+        if (history != null && history.isSigned()) {
+            delete(history);
         }
     }
 
-    private void forgetOld(Instant now) {
-        List<VmHistory> signed = lives.values().stream()
+    private void deleteOld(Instant now) {
+        List<VmHistory> signed = histories.values().stream()
                 .filter(VmHistory::isSigned)
                 .sorted(Comparator.comparing(HostStatements::signedAt))
                 .toList();
         for (int i = 0; i < signed.size(); i++) {
-            VmHistory life = signed.get(i);
-            if (signed.size() - i > MAX_SIGNED || signedAt(life).plus(KEPT).isBefore(now)) {
+            VmHistory history = signed.get(i);
+            if (signed.size() - i > MAX_SIGNED
+                    || signedAt(history).plus(RETENTION).isBefore(now)) {
                 LOG.warn(
                         "deleting the host statement of VM {}, ticket {}: no relay accepted it in time",
-                        life.owner().uuid(),
-                        life.owner().ticket());
+                        history.owner().uuid(),
+                        history.owner().ticket());
                 try {
-                    drop(life);
+                    delete(history);
                 } catch (IOException e) {
                     LOG.warn(
                             "the host statement of VM {} cannot be deleted: {}",
-                            life.owner().uuid(),
+                            history.owner().uuid(),
                             e.toString());
                 }
             }
         }
     }
 
-    private static Instant signedAt(VmHistory life) {
-        return life.signed().orElseThrow().at();
+    private static Instant signedAt(VmHistory history) {
+        return history.signed().orElseThrow().at();
     }
 
     /** Returns the history of a VM that is not signed yet; null if there is none. */
     private @Nullable VmHistory open(ResourceOwner owner) {
-        VmHistory life = lives.get(owner.uuid());
-        return life == null || life.isSigned() || !life.owner().equals(owner) ? null : life;
+        VmHistory history = histories.get(owner.uuid());
+        return history == null || history.isSigned() || !history.owner().equals(owner) ? null : history;
     }
 
-    private void put(VmHistory life) throws IOException {
-        VmHistory before = lives.put(life.owner().uuid(), life);
+    private void put(VmHistory history) throws IOException {
+        VmHistory before = histories.put(history.owner().uuid(), history);
         try {
-            kept.put(life);
+            stored.put(history);
         } catch (IOException e) {
-            if (before == null || life.isSigned()) {
-                restore(life, before);
+            if (before == null || history.isSigned()) {
+                restore(history, before);
             }
             throw e;
         }
     }
 
     /** Restores the previous history after a failed write, so that no statement is sent that is not on disk. */
-    private void restore(VmHistory life, @Nullable VmHistory before) {
+    private void restore(VmHistory history, @Nullable VmHistory before) {
         if (before == null) {
-            lives.remove(life.owner().uuid());
+            histories.remove(history.owner().uuid());
         } else {
-            lives.put(life.owner().uuid(), before);
+            histories.put(history.owner().uuid(), before);
         }
     }
 
-    private void drop(VmHistory life) throws IOException {
-        kept.drop(life);
-        lives.remove(life.owner().uuid());
+    private void delete(VmHistory history) throws IOException {
+        stored.drop(history);
+        histories.remove(history.owner().uuid());
     }
 }

@@ -20,14 +20,14 @@ public final class StatementReporter {
     /** Pause after a refusal: a relay whose database was lost does not know the ticket, while another one may. */
     private static final Duration PAUSE = Duration.ofMinutes(10);
     /** Maximum of reports that wait for an answer. */
-    private static final int MOST = 32;
+    private static final int MAX_PENDING = 32;
 
     private static final Logger LOG = LoggerFactory.getLogger(StatementReporter.class);
 
-    private final HostStatements parts;
+    private final HostStatements statements;
     private final Relay relay;
     private final InstantSource clock;
-    private final Map<String, CompletableFuture<Void>> asked = new HashMap<>();
+    private final Map<String, CompletableFuture<Void>> pending = new HashMap<>();
     private final Map<String, Instant> refused = new HashMap<>();
 
     /** Relay that accepts statements, as {@code host.tickets.TicketClaims} does. */
@@ -42,39 +42,39 @@ public final class StatementReporter {
         CompletableFuture<Void> report(String ticket, int slot, byte[] statement);
     }
 
-    public StatementReporter(HostStatements parts, Relay relay, InstantSource clock) {
-        this.parts = parts;
+    public StatementReporter(HostStatements statements, Relay relay, InstantSource clock) {
+        this.statements = statements;
         this.relay = relay;
         this.clock = clock;
     }
 
     public void poll() {
         Instant now = clock.instant();
-        hear(now);
+        collectAnswers(now);
         refused.values().removeIf(at -> !now.isBefore(at.plus(PAUSE)));
-        for (HostStatements.UnreportedStatement each : parts.unreported()) {
-            if (asked.size() < MOST && !asked.containsKey(each.vm()) && !refused.containsKey(each.vm())) {
-                asked.put(each.vm(), relay.report(each.ticket(), each.slot(), each.statement()));
+        for (HostStatements.UnreportedStatement each : statements.unreported()) {
+            if (pending.size() < MAX_PENDING && !pending.containsKey(each.vm()) && !refused.containsKey(each.vm())) {
+                pending.put(each.vm(), relay.report(each.ticket(), each.slot(), each.statement()));
             }
         }
     }
 
-    private void hear(Instant now) {
+    private void collectAnswers(Instant now) {
         Iterator<Map.Entry<String, CompletableFuture<Void>>> all =
-                asked.entrySet().iterator();
+                pending.entrySet().iterator();
         while (all.hasNext()) {
             Map.Entry<String, CompletableFuture<Void>> each = all.next();
             if (each.getValue().isDone()) {
                 all.remove();
-                answered(each.getKey(), each.getValue(), now);
+                onAnswer(each.getKey(), each.getValue(), now);
             }
         }
     }
 
-    private void answered(String vm, CompletableFuture<Void> answer, Instant now) {
+    private void onAnswer(String vm, CompletableFuture<Void> answer, Instant now) {
         try {
             answer.join();
-            parts.onReported(vm);
+            statements.onReported(vm);
         } catch (CompletionException e) {
             LOG.warn("the relay did not accept the host statement of VM {}: {}", vm, String.valueOf(e.getCause()));
             refused.put(vm, now);

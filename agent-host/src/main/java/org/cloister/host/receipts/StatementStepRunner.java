@@ -11,14 +11,14 @@ import org.cloister.host.resources.VmPlan;
  * receipt.
  */
 public final class StatementStepRunner implements VmStepRunner {
-    private final VmStepRunner maker;
+    private final VmStepRunner runner;
     private final HostStatements parts;
     private final VmPlan plan;
     private final Digest ticket;
 
     /** @param ticket digest of its payload */
-    public StatementStepRunner(VmStepRunner maker, HostStatements parts, VmPlan plan, Digest ticket) {
-        this.maker = maker;
+    public StatementStepRunner(VmStepRunner runner, HostStatements parts, VmPlan plan, Digest ticket) {
+        this.runner = runner;
         this.parts = parts;
         this.plan = plan;
         this.ticket = ticket;
@@ -26,12 +26,12 @@ public final class StatementStepRunner implements VmStepRunner {
 
     @Override
     public boolean isFree(VmStartStep step) throws IOException {
-        return maker.isFree(step);
+        return runner.isFree(step);
     }
 
     @Override
     public void run(VmStartStep step) throws IOException {
-        maker.run(step);
+        runner.run(step);
         if (step == VmStartStep.MOVED) {
             parts.recordStart(plan, ticket);
         }

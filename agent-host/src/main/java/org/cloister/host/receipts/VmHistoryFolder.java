@@ -43,12 +43,12 @@ final class VmHistoryFolder implements VmHistoryStore {
             if (size > VmHistoryJson.MAX_BYTES) {
                 throw new MalformedException("want at most " + VmHistoryJson.MAX_BYTES + " bytes, have " + size);
             }
-            VmHistory life = VmHistoryJson.read(Files.readAllBytes(file));
-            if (!file.equals(file(life))) {
-                throw new MalformedException(
-                        "expected the VM of its file name, got " + life.owner().uuid());
+            VmHistory history = VmHistoryJson.read(Files.readAllBytes(file));
+            if (!file.equals(file(history))) {
+                throw new MalformedException("expected the VM of its file name, got "
+                        + history.owner().uuid());
             }
-            return life;
+            return history;
         } catch (MalformedException e) {
             throw new IOException(
                     file + ": " + e.getMessage()
@@ -59,16 +59,16 @@ final class VmHistoryFolder implements VmHistoryStore {
     }
 
     @Override
-    public void put(VmHistory life) throws IOException {
-        AtomicFile.replace(file(life), VmHistoryJson.write(life));
+    public void put(VmHistory history) throws IOException {
+        AtomicFile.replace(file(history), VmHistoryJson.write(history));
     }
 
     @Override
-    public void drop(VmHistory life) throws IOException {
-        Files.deleteIfExists(file(life));
+    public void drop(VmHistory history) throws IOException {
+        Files.deleteIfExists(file(history));
     }
 
-    private Path file(VmHistory life) {
-        return folder.resolve(life.owner().uuid() + END);
+    private Path file(VmHistory history) {
+        return folder.resolve(history.owner().uuid() + END);
     }
 }

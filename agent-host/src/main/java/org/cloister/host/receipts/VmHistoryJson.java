@@ -28,22 +28,22 @@ final class VmHistoryJson {
 
     private VmHistoryJson() {}
 
-    static byte[] write(VmHistory life) {
+    static byte[] write(VmHistory history) {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()
                 .put("format", FORMAT)
-                .put("owner", life.owner().mark())
-                .put("image", life.facts().image().hex());
-        life.facts().shape().write(json.putObject("shape"));
-        json.put("sharing", life.facts().sharing().toString())
-                .put("ticket", life.ticket().hex())
-                .put("started", life.started().toString());
-        life.ended()
+                .put("owner", history.owner().mark())
+                .put("image", history.facts().image().hex());
+        history.facts().shape().write(json.putObject("shape"));
+        json.put("sharing", history.facts().sharing().toString())
+                .put("ticket", history.ticket().hex())
+                .put("started", history.started().toString());
+        history.ended()
                 .ifPresent(ended -> json.putObject("ended")
                         .put("at", ended.at().toString())
                         .put("why", ended.why().toString()));
-        life.scratch().ifPresent(how -> json.put("scratch", how.toString()));
-        life.signed()
+        history.scratch().ifPresent(how -> json.put("scratch", how.toString()));
+        history.signed()
                 .ifPresent(signed -> json.putObject("signed")
                         .put("at", signed.at().toString())
                         .put("envelope", signed.envelope()));
@@ -71,7 +71,7 @@ final class VmHistoryJson {
                     json.digest("image", Digest.Algorithm.SHA384),
                     VmShape.read(json.object("shape")),
                     HostSharing.read(json, "sharing"));
-            VmHistory life = new VmHistory(
+            VmHistory history = new VmHistory(
                     owner,
                     facts,
                     json.digest("ticket", Digest.Algorithm.SHA256),
@@ -80,7 +80,7 @@ final class VmHistoryJson {
                     json.has("scratch") ? Optional.of(ScratchDisposal.read(json, "scratch")) : Optional.empty(),
                     json.has("signed") ? Optional.of(signed(json.object("signed"))) : Optional.empty());
             json.requireNothingElse();
-            return life;
+            return history;
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }

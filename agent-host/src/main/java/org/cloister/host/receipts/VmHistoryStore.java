@@ -13,8 +13,8 @@ interface VmHistoryStore {
     List<VmHistory> all() throws IOException;
 
     /** Writes a history, replacing the VM's earlier one; it is on disk when this returns. */
-    void put(VmHistory life) throws IOException;
+    void put(VmHistory history) throws IOException;
 
     /** Deletes a history. No error if it does not exist; after a crash it may exist again. */
-    void drop(VmHistory life) throws IOException;
+    void drop(VmHistory history) throws IOException;
 }

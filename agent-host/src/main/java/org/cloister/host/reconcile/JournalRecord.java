@@ -8,9 +8,9 @@ import org.cloister.host.vm.ResourceOwner;
 /** Change of the ledger, written as a line of words separated by one blank. */
 sealed interface JournalRecord {
     /** Number of words of a {@code put} without an end. */
-    int PUT_WORDS = 9;
+    int PUT_FIELDS = 9;
 
-    int END_WORDS = 3;
+    int END_FIELDS = 3;
     /** Word that replaces an empty one. */
     String NONE = "-";
 
@@ -59,14 +59,14 @@ sealed interface JournalRecord {
     }
 
     static JournalRecord parse(String text) throws MalformedException {
-        String[] words = text.split(" ", -1);
+        String[] fields = text.split(" ", -1);
         try {
-            return switch (words[0]) {
-                case "put" -> new Put(entry(words));
-                case "drop" -> new Drop(require(words, 3)[1], number(words[2]));
+            return switch (fields[0]) {
+                case "put" -> new Put(entry(fields));
+                case "drop" -> new Drop(require(fields, 3)[1], number(fields[2]));
                 case "spent" ->
-                    new SpentSlotEntry(
-                            new SpentSlot(require(words, 4)[1], Math.toIntExact(number(words[2])), number(words[3])));
+                    new SpentSlotEntry(new SpentSlot(
+                            require(fields, 4)[1], Math.toIntExact(number(fields[2])), number(fields[3])));
                 default -> throw new IllegalArgumentException("want put, drop or spent");
             };
         } catch (IllegalArgumentException | ArithmeticException e) {
@@ -74,19 +74,20 @@ sealed interface JournalRecord {
         }
     }
 
-    private static VmLedgerEntry entry(String[] words) {
+    private static VmLedgerEntry entry(String[] fields) {
         Optional<VmTermination> end = Optional.empty();
-        if (words.length != PUT_WORDS) {
-            require(words, PUT_WORDS + END_WORDS);
-            String at = words[PUT_WORDS + 1];
+        if (fields.length != PUT_FIELDS) {
+            require(fields, PUT_FIELDS + END_FIELDS);
+            String at = fields[PUT_FIELDS + 1];
             end = Optional.of(new VmTermination(
-                    VmTermination.Why.valueOf(word(words[PUT_WORDS])),
+                    VmTermination.Why.valueOf(word(fields[PUT_FIELDS])),
                     at.equals(NONE) ? "" : word(at),
-                    number(words[PUT_WORDS + 2])));
+                    number(fields[PUT_FIELDS + 2])));
         }
-        ResourceOwner owner =
-                new ResourceOwner(words[2], words[3], Math.toIntExact(number(words[4])), number(words[5]), words[1]);
-        return new VmLedgerEntry(owner, scratch(words[6]), number(words[7]), VmStartStep.valueOf(word(words[8])), end);
+        ResourceOwner owner = new ResourceOwner(
+                fields[2], fields[3], Math.toIntExact(number(fields[4])), number(fields[5]), fields[1]);
+        return new VmLedgerEntry(
+                owner, scratch(fields[6]), number(fields[7]), VmStartStep.valueOf(word(fields[8])), end);
     }
 
     private static boolean scratch(String word) {
@@ -96,11 +97,11 @@ sealed interface JournalRecord {
         return word.equals("scratch");
     }
 
-    private static String[] require(String[] words, int count) {
-        if (words.length != count) {
-            throw new IllegalArgumentException("want " + count + " words, have " + words.length);
+    private static String[] require(String[] fields, int count) {
+        if (fields.length != count) {
+            throw new IllegalArgumentException("want " + count + " words, have " + fields.length);
         }
-        return words;
+        return fields;
     }
 
     private static String word(String word) {

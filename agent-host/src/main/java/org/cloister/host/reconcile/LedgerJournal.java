@@ -97,7 +97,7 @@ final class LedgerJournal implements AutoCloseable {
                 }
                 break;
             }
-            take(number, body, read);
+            parseLine(number, body, read);
             from = end + 1;
         }
         whole = from;
@@ -107,7 +107,7 @@ final class LedgerJournal implements AutoCloseable {
         return read;
     }
 
-    private void take(int number, String body, List<JournalRecord> read) throws IOException {
+    private void parseLine(int number, String body, List<JournalRecord> read) throws IOException {
         if (number == 1) {
             if (!body.equals(HEADER)) {
                 throw unreadable("line 1: want \"" + HEADER + "\", have another format or version", null);
@@ -176,7 +176,7 @@ final class LedgerJournal implements AutoCloseable {
         try {
             write(out, line(line.text()));
         } catch (IOException e) {
-            takeBack(before);
+            truncateTo(before);
             throw new IOException(
                     "ledger " + file + " cannot be written: " + e.getMessage() + "; free space on its file system", e);
         }
@@ -200,7 +200,7 @@ final class LedgerJournal implements AutoCloseable {
         }
     }
 
-    private void takeBack(long length) {
+    private void truncateTo(long length) {
         try {
             out.truncate(length);
         } catch (IOException e) {

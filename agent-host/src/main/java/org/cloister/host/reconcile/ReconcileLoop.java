@@ -22,20 +22,20 @@ public final class ReconcileLoop implements AutoCloseable {
     /** Pause between two passes, so that changes which occur together are observed together. */
     private static final long PAUSE_MS = 50;
     /** Interval while a source has never answered, which it does as soon as its daemon runs. */
-    private static final long UNHEARD_MS = 200;
+    private static final long UNANSWERED_RETRY_MS = 200;
 
     /** Interval while a deadline has passed and its VM is still being built. */
     private static final long OVERDUE_MS = 100;
 
     private static final long FIRST_RETRY_MS = 500;
     private static final long LAST_RETRY_MS = 30_000;
-    private static final Duration END_LIMIT = Duration.ofSeconds(10);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
 
-    private final ReconcilePass round;
-    private final FirstFullPassAction told;
+    private final ReconcilePass pass;
+    private final FirstFullPassAction runAfterPass;
     private final Duration atLatest;
     private final InstantSource clock;
-    private final Semaphore bell = new Semaphore(0);
+    private final Semaphore wakeUp = new Semaphore(0);
     private final Thread thread;
     private volatile Listener listener = (outcome, took) -> {};
     private volatile @Nullable Outcome last;
@@ -56,27 +56,27 @@ public final class ReconcileLoop implements AutoCloseable {
     }
 
     /**
-     * @param told {@code BridgePorts#adoptFoundPorts}
+     * @param runAfterPass {@code BridgePorts#adoptFoundPorts}
      * @param atLatest longest interval between two passes
      */
-    public ReconcileLoop(ReconcilePass round, FirstFullPassAction told, Duration atLatest, InstantSource clock) {
-        this.round = round;
-        this.told = told;
+    public ReconcileLoop(ReconcilePass pass, FirstFullPassAction runAfterPass, Duration atLatest, InstantSource clock) {
+        this.pass = pass;
+        this.runAfterPass = runAfterPass;
         this.atLatest = atLatest;
         this.clock = clock;
         this.thread = new Thread(this::run, "rounds");
         this.thread.setDaemon(true);
     }
 
-    public void start(Listener hears) {
-        listener = hears;
+    public void start(Listener newListener) {
+        listener = newListener;
         thread.start();
     }
 
     /** Requests a pass. It starts soon and observes everything that existed before the call. */
     public void wake() {
-        if (bell.availablePermits() == 0) {
-            bell.release();
+        if (wakeUp.availablePermits() == 0) {
+            wakeUp.release();
         }
     }
 
@@ -86,7 +86,7 @@ public final class ReconcileLoop implements AutoCloseable {
      */
     public void onHypervisorEvent(HypervisorEvent event) {
         if (event instanceof HypervisorEvent.DomainEnded ended && ended.died()) {
-            round.onDomainDied(ended.uuid());
+            pass.onDomainDied(ended.uuid());
         }
         if (!(event instanceof HypervisorEvent.ConnectionLost)) {
             wake();
@@ -101,10 +101,10 @@ public final class ReconcileLoop implements AutoCloseable {
     private void run() {
         try {
             while (!closed) {
-                bell.drainPermits();
-                Outcome outcome = once();
+                wakeUp.drainPermits();
+                Outcome outcome = runPass();
                 long wait = waitMs(outcome);
-                if (bell.tryAcquire(wait, TimeUnit.MILLISECONDS) && !closed) {
+                if (wakeUp.tryAcquire(wait, TimeUnit.MILLISECONDS) && !closed) {
                     TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
                 }
             }
@@ -115,26 +115,26 @@ public final class ReconcileLoop implements AutoCloseable {
     }
 
     /** Runs a pass. A fault in it does not stop the loop, since VMs must be stopped all the same. */
-    private Outcome once() {
+    private Outcome runPass() {
         Outcome outcome;
-        long beganNs = System.nanoTime();
+        long startNs = System.nanoTime();
         try {
-            outcome = told(round.run());
+            outcome = runAfterPass(pass.run());
         } catch (RuntimeException e) {
-            outcome = fault(e);
+            outcome = internalError(e);
         }
         last = outcome;
         try {
-            listener.onPass(outcome, Duration.ofNanos(System.nanoTime() - beganNs));
+            listener.onPass(outcome, Duration.ofNanos(System.nanoTime() - startNs));
         } catch (RuntimeException e) {
-            outcome = fault(e);
+            outcome = internalError(e);
             last = outcome;
         }
         log(outcome);
         return outcome;
     }
 
-    private Outcome fault(RuntimeException e) {
+    private Outcome internalError(RuntimeException e) {
         LOG.error("the reconcile pass failed with an internal error", e);
         return Outcome.failed("internal error of agent-host: " + e, clock.millis());
     }
@@ -145,22 +145,22 @@ public final class ReconcileLoop implements AutoCloseable {
      */
     private void log(Outcome outcome) {
         outcome.done().forEach(action -> LOG.info("reconciled: {}", action));
-        for (String trouble : outcome.problems()) {
-            if (!logged.contains(trouble) && outcome.neverAnswered().isEmpty()) {
-                LOG.warn("reconcile pass: problem: {}", trouble);
-            } else if (!logged.contains(trouble)) {
-                LOG.info("reconcile pass: waiting: {}", trouble);
+        for (String problem : outcome.problems()) {
+            if (!logged.contains(problem) && outcome.neverAnswered().isEmpty()) {
+                LOG.warn("reconcile pass: problem: {}", problem);
+            } else if (!logged.contains(problem)) {
+                LOG.info("reconcile pass: waiting: {}", problem);
             }
         }
         logged = outcome.problems();
     }
 
-    private Outcome told(Outcome outcome) {
+    private Outcome runAfterPass(Outcome outcome) {
         if (!outcome.neverAnswered().isEmpty()) {
             return outcome;
         }
         try {
-            told.run();
+            runAfterPass.run();
             return outcome;
         } catch (IOException e) {
             return outcome.withProblem(String.valueOf(e.getMessage()));
@@ -173,7 +173,7 @@ public final class ReconcileLoop implements AutoCloseable {
         }
         long due = atLatest.toMillis();
         if (!outcome.neverAnswered().isEmpty()) {
-            due = UNHEARD_MS;
+            due = UNANSWERED_RETRY_MS;
         } else if (!outcome.isClean()) {
             due = retryMs;
             retryMs = Math.min(2 * retryMs, LAST_RETRY_MS);
@@ -192,9 +192,9 @@ public final class ReconcileLoop implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        bell.release();
+        wakeUp.release();
         try {
-            thread.join(END_LIMIT.toMillis());
+            thread.join(STOP_TIMEOUT.toMillis());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

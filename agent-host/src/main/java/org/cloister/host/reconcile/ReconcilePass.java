@@ -28,11 +28,11 @@ public final class ReconcilePass {
     private final HostBackend machine;
     private final VmTimeouts times;
     private final InstantSource clock;
-    private final Set<ResourceKind> heard = EnumSet.noneOf(ResourceKind.class);
+    private final Set<ResourceKind> answered = EnumSet.noneOf(ResourceKind.class);
     /** UUIDs of domains that died and are in the ledger. */
-    private final Set<String> died = ConcurrentHashMap.newKeySet();
+    private final Set<String> endedDomains = ConcurrentHashMap.newKeySet();
 
-    private boolean heardSteps;
+    private boolean stepsAnswered;
 
     public ReconcilePass(
             VmLedger ledger, VmBuilder building, HostBackend machine, VmTimeouts times, InstantSource clock) {
@@ -63,14 +63,14 @@ public final class ReconcilePass {
             long atMs,
             OptionalLong nextMs) {
         /** Returns the outcome of a pass that failed as a whole. */
-        public static Outcome failed(String trouble, long nowMs) {
+        public static Outcome failed(String problem, long nowMs) {
             return new Outcome(
-                    List.of(), Set.of(), List.of(), List.of(trouble), List.of(), nowMs, OptionalLong.empty());
+                    List.of(), Set.of(), List.of(), List.of(problem), List.of(), nowMs, OptionalLong.empty());
         }
 
-        public Outcome withProblem(String trouble) {
+        public Outcome withProblem(String problem) {
             List<String> all = new ArrayList<>(problems);
-            all.add(trouble);
+            all.add(problem);
             return new Outcome(done, silentSources, neverAnswered, List.copyOf(all), orphans, atMs, nextMs);
         }
 
@@ -83,54 +83,54 @@ public final class ReconcilePass {
     /** Observes and acts until nothing is left to do, or nothing can be done. */
     public Outcome run() {
         List<ReconcileAction> done = new ArrayList<>();
-        List<String> troubles = new ArrayList<>();
-        List<OrphanResource> strays = List.of();
+        List<String> problems = new ArrayList<>();
+        List<OrphanResource> orphans = List.of();
         Set<ResourceKind> silent = EnumSet.allOf(ResourceKind.class);
         boolean again = true;
         for (int pass = 0; again && pass < MAX_PASSES; pass++) {
             Set<String> busy = building.inProgress();
             List<VmLedgerEntry> entries = ledger.entries();
-            ObservedState seen = machine.observe();
-            hear(seen);
-            silent = seen.silentSources();
-            troubles.clear();
-            troubles.addAll(seen.unknownReasons());
+            ObservedState observed = machine.observe();
+            recordAnswers(observed);
+            silent = observed.silentSources();
+            problems.clear();
+            problems.addAll(observed.unknownReasons());
             if (!unheard().isEmpty()) {
                 break;
             }
             VmReconciler.LedgerView books =
-                    new VmReconciler.LedgerView(entries, busy, ledger.entries(), Set.copyOf(died));
-            again = act(VmReconciler.plan(books, seen, times, clock.millis()), done, troubles);
-            strays = new ResourceMatcher(entries, seen).orphanResources(books.after());
+                    new VmReconciler.LedgerView(entries, busy, ledger.entries(), Set.copyOf(endedDomains));
+            again = perform(VmReconciler.plan(books, observed, times, clock.millis()), done, problems);
+            orphans = new ResourceMatcher(entries, observed).orphanResources(books.after());
         }
         Set<String> ours =
                 ledger.entries().stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
-        died.removeIf(uuid -> !ours.contains(uuid));
+        endedDomains.removeIf(uuid -> !ours.contains(uuid));
         boolean unsettled = again && unheard().isEmpty();
         OptionalLong next = unsettled ? OptionalLong.of(clock.millis()) : times.nextDeadline(ledger.entries());
-        return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(troubles), strays, clock.millis(), next);
+        return new Outcome(List.copyOf(done), silent, unheard(), List.copyOf(problems), orphans, clock.millis(), next);
     }
 
     /** Records that the hypervisor reported the death of a domain, ours or not. Any thread may call. */
     public void onDomainDied(String uuid) {
-        died.add(uuid);
+        endedDomains.add(uuid);
     }
 
-    private void hear(ObservedState seen) {
+    private void recordAnswers(ObservedState observed) {
         for (ResourceKind part : ResourceKind.values()) {
-            if (seen.knows(part)) {
-                heard.add(part);
+            if (observed.knows(part)) {
+                answered.add(part);
             }
         }
-        heardSteps |= seen.inStep().isKnown();
+        stepsAnswered |= observed.inStep().isKnown();
     }
 
     private List<String> unheard() {
         List<String> unheard = new ArrayList<>();
         EnumSet.allOf(ResourceKind.class).stream()
-                .filter(part -> !heard.contains(part))
+                .filter(part -> !answered.contains(part))
                 .forEach(part -> unheard.add(part.name()));
-        if (!heardSteps) {
+        if (!stepsAnswered) {
             unheard.add("STEPS");
         }
         return unheard;
@@ -141,7 +141,7 @@ public final class ReconcilePass {
      *
      * @return whether another observation may lead to further actions
      */
-    private boolean act(List<ReconcileAction> actions, List<ReconcileAction> done, List<String> troubles) {
+    private boolean perform(List<ReconcileAction> actions, List<ReconcileAction> done, List<String> problems) {
         Set<ResourceOwner> stuck = new HashSet<>();
         boolean changed = false;
         for (ReconcileAction action : actions) {
@@ -154,7 +154,7 @@ public final class ReconcilePass {
                 changed |= !(action instanceof ReconcileAction.RequestPowerOff);
             } catch (IOException e) {
                 stuck.add(action.owner());
-                troubles.add(action + ": " + e.getMessage());
+                problems.add(action + ": " + e.getMessage());
             }
         }
         return changed;

@@ -26,9 +26,9 @@ final class ResourceMatcher {
         this.entries = entries;
         this.seen = seen;
         for (ResourceKind part : ResourceKind.values()) {
-            Map<String, HostResource> things = new HashMap<>();
-            seen.all(part).forEach(thing -> things.put(thing.name(), thing));
-            byName.put(part, things);
+            Map<String, HostResource> resources = new HashMap<>();
+            seen.all(part).forEach(resource -> resources.put(resource.name(), resource));
+            byName.put(part, resources);
         }
     }
 
@@ -39,7 +39,7 @@ final class ResourceMatcher {
      */
     Optional<HostResource> find(VmLedgerEntry entry, ResourceKind part) {
         return named(part, part.nameOf(entry.owner()))
-                .filter(thing -> thing.owner()
+                .filter(resource -> resource.owner()
                         .map(entry.owner()::equals)
                         .orElseGet(() ->
                                 mayBeUnmarked(part) && entry.hasBegun(part.startStep()) && isOnlyOne(entry, part)));
@@ -69,11 +69,11 @@ final class ResourceMatcher {
     Map<ResourceOwner, Set<ResourceKind>> unrecordedVms(Collection<VmLedgerEntry> after) {
         Set<String> known = after.stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());
         Map<ResourceOwner, Set<ResourceKind>> orphans = new LinkedHashMap<>();
-        for (HostResource thing : unclaimed()) {
-            thing.owner()
-                    .filter(owner -> !known.contains(owner.uuid()) && isNamedFor(thing, owner))
+        for (HostResource resource : unclaimed()) {
+            resource.owner()
+                    .filter(owner -> !known.contains(owner.uuid()) && isNamedFor(resource, owner))
                     .ifPresent(owner -> orphans.computeIfAbsent(owner, some -> new HashSet<>())
-                            .add(thing.kind()));
+                            .add(resource.kind()));
         }
         return orphans;
     }
@@ -84,22 +84,23 @@ final class ResourceMatcher {
      * @param after all entries, read after the sources were queried
      */
     List<OrphanResource> orphanResources(Collection<VmLedgerEntry> after) {
-        List<OrphanResource> strays = new ArrayList<>();
-        for (HostResource thing : unclaimed()) {
-            strangeness(thing, after).ifPresent(why -> strays.add(new OrphanResource(thing.kind(), thing.name(), why)));
+        List<OrphanResource> orphans = new ArrayList<>();
+        for (HostResource resource : unclaimed()) {
+            strangeness(resource, after)
+                    .ifPresent(why -> orphans.add(new OrphanResource(resource.kind(), resource.name(), why)));
         }
-        return List.copyOf(strays);
+        return List.copyOf(orphans);
     }
 
-    private static Optional<String> strangeness(HostResource thing, Collection<VmLedgerEntry> after) {
-        ResourceKind part = thing.kind();
-        if (thing.owner().isEmpty()) {
+    private static Optional<String> strangeness(HostResource resource, Collection<VmLedgerEntry> after) {
+        ResourceKind part = resource.kind();
+        if (resource.owner().isEmpty()) {
             boolean isNew =
-                    after.stream().anyMatch(entry -> part.nameOf(entry.owner()).equals(thing.name()));
+                    after.stream().anyMatch(entry -> part.nameOf(entry.owner()).equals(resource.name()));
             return isNew ? Optional.empty() : Optional.of("has a name of agent-host's and no owner's mark");
         }
-        ResourceOwner owner = thing.owner().get();
-        if (!isNamedFor(thing, owner)) {
+        ResourceOwner owner = resource.owner().get();
+        if (!isNamedFor(resource, owner)) {
             return Optional.of("marked as VM " + owner.uuid() + "'s, whose is called " + part.nameOf(owner));
         }
         boolean other = after.stream()
@@ -110,8 +111,8 @@ final class ResourceMatcher {
                 : Optional.empty();
     }
 
-    private static boolean isNamedFor(HostResource thing, ResourceOwner owner) {
-        return thing.kind().nameOf(owner).equals(thing.name());
+    private static boolean isNamedFor(HostResource resource, ResourceOwner owner) {
+        return resource.kind().nameOf(owner).equals(resource.name());
     }
 
     private List<HostResource> unclaimed() {
@@ -121,10 +122,12 @@ final class ResourceMatcher {
                 find(entry, part).ifPresent(claimed::add);
             }
         }
-        List<HostResource> rest = new ArrayList<>();
+        List<HostResource> remaining = new ArrayList<>();
         for (ResourceKind part : ResourceKind.values()) {
-            seen.all(part).stream().filter(thing -> !claimed.contains(thing)).forEach(rest::add);
+            seen.all(part).stream()
+                    .filter(resource -> !claimed.contains(resource))
+                    .forEach(remaining::add);
         }
-        return rest;
+        return remaining;
     }
 }

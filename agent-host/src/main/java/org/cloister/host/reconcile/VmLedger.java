@@ -57,7 +57,7 @@ public final class VmLedger implements AutoCloseable {
         try {
             VmLedger ledger = new VmLedger(journal);
             journal.read().forEach(ledger::apply);
-            ledger.tidy();
+            ledger.rewriteOnOpen();
             return ledger;
         } catch (IOException e) {
             journal.close();
@@ -66,7 +66,7 @@ public final class VmLedger implements AutoCloseable {
     }
 
     /** Rewrites the file. On a full disk the ledger continues with the old one, as the removal of VMs frees space. */
-    private void tidy() throws IOException {
+    private void rewriteOnOpen() throws IOException {
         try {
             journal.rewrite(lines());
         } catch (IOException e) {
@@ -196,17 +196,18 @@ public final class VmLedger implements AutoCloseable {
     private void apply(JournalRecord line) {
         if (line instanceof JournalRecord.Put put) {
             entries.put(put.entry().owner().uuid(), put.entry());
-        } else if (line instanceof JournalRecord.SpentSlotEntry burnt) {
-            burn(burnt.spent());
+        } else if (line instanceof JournalRecord.SpentSlotEntry spentSlot) {
+            markSpent(spentSlot.spent());
         } else if (line instanceof JournalRecord.Drop drop) {
-            VmLedgerEntry gone = entries.remove(drop.uuid());
-            if (gone != null) {
-                burn(new SpentSlot(gone.owner().ticket(), gone.owner().slot(), drop.atMs()));
+            VmLedgerEntry removed = entries.remove(drop.uuid());
+            if (removed != null) {
+                markSpent(
+                        new SpentSlot(removed.owner().ticket(), removed.owner().slot(), drop.atMs()));
             }
         }
     }
 
-    private void burn(SpentSlot each) {
+    private void markSpent(SpentSlot each) {
         spent.remove(each.key());
         spent.put(each.key(), each);
         Set<String> old = new HashSet<>();

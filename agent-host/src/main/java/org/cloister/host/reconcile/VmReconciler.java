@@ -30,16 +30,16 @@ final class VmReconciler {
     record LedgerView(List<VmLedgerEntry> entries, Set<String> building, List<VmLedgerEntry> after, Set<String> died) {}
 
     private final LedgerView books;
-    private final ObservedState seen;
+    private final ObservedState observed;
     private final ResourceMatcher matching;
     private final VmTimeouts times;
     private final long nowMs;
     private final List<ReconcileAction> actions = new ArrayList<>();
 
-    private VmReconciler(LedgerView books, ObservedState seen, VmTimeouts times, long nowMs) {
+    private VmReconciler(LedgerView books, ObservedState observed, VmTimeouts times, long nowMs) {
         this.books = books;
-        this.seen = seen;
-        this.matching = new ResourceMatcher(books.entries, seen);
+        this.observed = observed;
+        this.matching = new ResourceMatcher(books.entries, observed);
         this.times = times;
         this.nowMs = nowMs;
     }
@@ -49,11 +49,11 @@ final class VmReconciler {
      *
      * @param nowMs in ms since the epoch
      */
-    static List<ReconcileAction> plan(LedgerView books, ObservedState seen, VmTimeouts times, long nowMs) {
-        VmReconciler course = new VmReconciler(books, seen, times, nowMs);
+    static List<ReconcileAction> plan(LedgerView books, ObservedState observed, VmTimeouts times, long nowMs) {
+        VmReconciler course = new VmReconciler(books, observed, times, nowMs);
         for (VmLedgerEntry entry : books.entries) {
             if (entry.isEnding()) {
-                entry.end().ifPresent(end -> course.takeAway(entry, end));
+                entry.end().ifPresent(end -> course.removeResources(entry, end));
             } else if (!books.building.contains(entry.owner().uuid())) {
                 course.follow(entry);
             }
@@ -68,22 +68,22 @@ final class VmReconciler {
             return;
         }
         for (ResourceKind part : DOWN) {
-            if (VITAL.contains(part) && entry.has(part) && isGone(entry, part)) {
+            if (VITAL.contains(part) && entry.has(part) && isRemoved(entry, part)) {
                 finish(entry, part == ResourceKind.DOMAIN ? withoutDomain(entry) : VmTermination.Why.LOST, part.name());
                 return;
             }
         }
         Optional<HostResource> domain = matching.find(entry, ResourceKind.DOMAIN);
         if (domain.isPresent()
-                && seen.inStep().isKnown()
-                && !seen.inStep().all().contains(entry.owner().uuid())) {
+                && observed.inStep().isKnown()
+                && !observed.inStep().all().contains(entry.owner().uuid())) {
             finish(entry, VmTermination.Why.STEP_GONE, "");
         } else if (domain.isPresent() && !domain.get().running() && entry.step() == VmStartStep.REGISTERED) {
             finish(entry, VmTermination.Why.STOPPED, "");
         } else if (entry.step() == VmStartStep.RUNNING && times.isOverdue(entry, nowMs)) {
             finish(entry, VmTermination.Why.NOT_REGISTERED, "");
         } else {
-            mend(entry, domain);
+            restore(entry, domain);
         }
     }
 
@@ -91,8 +91,8 @@ final class VmReconciler {
      * Repairs a running VM: its port may be gone with the whole database, and its guest may not have been resumed when
      * the daemon was killed.
      */
-    private void mend(VmLedgerEntry entry, Optional<HostResource> domain) {
-        if (isGone(entry, ResourceKind.PORT)) {
+    private void restore(VmLedgerEntry entry, Optional<HostResource> domain) {
+        if (isRemoved(entry, ResourceKind.PORT)) {
             actions.add(new ReconcileAction.RestorePort(entry.owner()));
         }
         if (domain.isPresent() && !domain.get().running()) {
@@ -104,8 +104,8 @@ final class VmReconciler {
         return books.died.contains(entry.owner().uuid()) ? VmTermination.Why.DIED : VmTermination.Why.DOMAIN_GONE;
     }
 
-    private boolean isGone(VmLedgerEntry entry, ResourceKind part) {
-        return seen.knows(part) && matching.find(entry, part).isEmpty();
+    private boolean isRemoved(VmLedgerEntry entry, ResourceKind part) {
+        return observed.knows(part) && matching.find(entry, part).isEmpty();
     }
 
     private void finish(VmLedgerEntry entry, VmTermination.Why why, String at) {
@@ -116,28 +116,28 @@ final class VmReconciler {
      * Removes resources, from the domain down. If a kind is unknown, those below it wait: a domain may still have its
      * disk open.
      */
-    private void takeAway(VmLedgerEntry entry, VmTermination end) {
+    private void removeResources(VmLedgerEntry entry, VmTermination end) {
         if (books.building.contains(entry.owner().uuid())) {
             return; // The builder notices the end at its next step.
         }
         boolean nothing = true;
         for (ResourceKind part : DOWN) {
-            if (!seen.knows(part)) {
+            if (!observed.knows(part)) {
                 return;
             }
-            Optional<HostResource> thing = matching.find(entry, part);
-            if (thing.isEmpty()) {
+            Optional<HostResource> resource = matching.find(entry, part);
+            if (resource.isEmpty()) {
                 continue;
             }
             nothing = false;
-            boolean asked =
-                    part == ResourceKind.DOMAIN && thing.get().running() && end.why() == VmTermination.Why.ASKED;
-            if (asked && times.isPowerOffPending(end, nowMs)) {
+            boolean requested =
+                    part == ResourceKind.DOMAIN && resource.get().running() && end.why() == VmTermination.Why.ASKED;
+            if (requested && times.isPowerOffPending(end, nowMs)) {
                 actions.add(new ReconcileAction.RequestPowerOff(entry.owner()));
                 return;
             }
             actions.add(
-                    asked
+                    requested
                             ? new ReconcileAction.DestroyDomain(entry.owner())
                             : new ReconcileAction.RemoveResource(entry.owner(), part));
         }
@@ -148,7 +148,7 @@ final class VmReconciler {
 
     /** Adopts VMs whose entry was lost: a complete VM continues to run, and of any other the rest is removed. */
     private void adopt() {
-        if (!seen.knowsAll()) {
+        if (!observed.knowsAll()) {
             return;
         }
         for (Map.Entry<ResourceOwner, Set<ResourceKind>> each :
@@ -165,9 +165,9 @@ final class VmReconciler {
     private boolean isWhole(ResourceOwner owner, Set<ResourceKind> parts) {
         HostResource domain =
                 new HostResource(ResourceKind.DOMAIN, ResourceKind.DOMAIN.nameOf(owner), Optional.of(owner), true);
-        return seen.all(ResourceKind.DOMAIN).contains(domain)
+        return observed.all(ResourceKind.DOMAIN).contains(domain)
                 && parts.containsAll(EnumSet.complementOf(EnumSet.of(ResourceKind.SCRATCH)))
-                && seen.inStep().all().contains(owner.uuid());
+                && observed.inStep().all().contains(owner.uuid());
     }
 
     private static List<ResourceKind> down() {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
  * again until the task is done. At most one task runs under each name.
  */
 final class BackgroundTasks {
-    private final Duration patience;
+    private final Duration timeout;
     private final Map<String, Future<Boolean>> underWay = new HashMap<>();
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
         Thread made = new Thread(work, "long-work");
@@ -24,8 +24,8 @@ final class BackgroundTasks {
         return made;
     });
 
-    BackgroundTasks(Duration patience) {
-        this.patience = patience;
+    BackgroundTasks(Duration timeout) {
+        this.timeout = timeout;
     }
 
     interface Task {
@@ -40,12 +40,12 @@ final class BackgroundTasks {
     synchronized void run(String name, Task work) throws IOException {
         Future<Boolean> future = underWay.computeIfAbsent(
                 name,
-                fresh -> threads.submit(() -> {
+                key -> threads.submit(() -> {
                     work.run();
                     return true;
                 }));
         try {
-            future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+            future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
             underWay.remove(name);
         } catch (TimeoutException e) {
             throw new IOException(name + " has not finished yet and continues in the background", e);

@@ -22,7 +22,7 @@ import org.cloister.ovs.SecureBridge;
 public final class BridgePorts {
     private final SecureBridge bridge;
     private final VmFolders folders;
-    private boolean told;
+    private boolean adopted;
 
     public BridgePorts(SecureBridge bridge, VmFolders folders) {
         this.bridge = bridge;
@@ -31,7 +31,7 @@ public final class BridgePorts {
 
     /** Sets the desired state, which the bridge enforces from then on; later calls have no effect. */
     public synchronized void adoptFoundPorts() throws IOException {
-        if (told) {
+        if (adopted) {
             return;
         }
         List<PortPlan> plans = new ArrayList<>();
@@ -39,7 +39,7 @@ public final class BridgePorts {
             plans.add(planned(each).orElse(each));
         }
         bridge.replace(plans);
-        told = true;
+        adopted = true;
     }
 
     private Optional<PortPlan> planned(PortPlan found) throws IOException {
@@ -57,11 +57,11 @@ public final class BridgePorts {
     }
 
     Set<HostResource> listResources() throws IOException {
-        Set<HostResource> things = new HashSet<>();
+        Set<HostResource> resources = new HashSet<>();
         for (PortPlan each : bridge.found()) {
-            things.add(new HostResource(ResourceKind.PORT, each.device(), PortOwnerLabels.read(each), true));
+            resources.add(new HostResource(ResourceKind.PORT, each.device(), PortOwnerLabels.read(each), true));
         }
-        return things;
+        return resources;
     }
 
     boolean isFree(ResourceOwner owner) throws IOException {

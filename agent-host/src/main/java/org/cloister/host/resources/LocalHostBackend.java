@@ -23,7 +23,7 @@ import org.cloister.host.vm.ResourceOwner;
 
 /** Backend that works on this host's files, kernel, bridge and libvirtd. */
 public final class LocalHostBackend implements HostBackend {
-    private final ResourceProviders parts;
+    private final ResourceProviders providers;
     private final ErasureMethod erasing;
     private final ErasureListener erasures;
     private final BoundedQuery<HostResource> folders;
@@ -37,8 +37,9 @@ public final class LocalHostBackend implements HostBackend {
      * @param limit time limit of each query to files, kernel and bridge, and of each wait for the erasure of a scratch
      *     file; calls to libvirtd have their own
      */
-    public LocalHostBackend(ResourceProviders parts, ErasureMethod erasing, ErasureListener erasures, Duration limit) {
-        this.parts = parts;
+    public LocalHostBackend(
+            ResourceProviders providers, ErasureMethod erasing, ErasureListener erasures, Duration limit) {
+        this.providers = providers;
         this.erasing = erasing;
         this.erasures = erasures;
         this.folders = new BoundedQuery<>("folders", limit);
@@ -52,14 +53,15 @@ public final class LocalHostBackend implements HostBackend {
     @Override
     public ObservedState observe() {
         Map<ResourceKind, SourceAnswer<HostResource>> answers = new EnumMap<>(ResourceKind.class);
-        answers.put(ResourceKind.OVERLAY, folders.ask(parts.folders()::listResources));
+        answers.put(ResourceKind.OVERLAY, folders.ask(providers.folders()::listResources));
         answers.put(ResourceKind.SCRATCH, scratch.ask(this::scratchFiles));
-        answers.put(ResourceKind.TAP, taps.ask(parts.taps()::listResources));
-        answers.put(ResourceKind.PORT, ports.ask(parts.ports()::listResources));
+        answers.put(ResourceKind.TAP, taps.ask(providers.taps()::listResources));
+        answers.put(ResourceKind.PORT, ports.ask(providers.ports()::listResources));
         try {
-            DomainList domains = parts.hypervisor().domains();
+            DomainList domains = providers.hypervisor().domains();
             answers.put(ResourceKind.DOMAIN, new SourceAnswer.Known<>(domainResources(domains)));
-            return new ObservedState(answers, steps.ask(() -> parts.processes().inStep(domains.ours())));
+            return new ObservedState(
+                    answers, steps.ask(() -> providers.processes().inStep(domains.ours())));
         } catch (HypervisorUnavailable e) {
             String why = String.valueOf(e.getMessage());
             answers.put(ResourceKind.DOMAIN, new SourceAnswer.Unknown<>(why));
@@ -68,13 +70,14 @@ public final class LocalHostBackend implements HostBackend {
     }
 
     private Set<HostResource> scratchFiles() throws IOException {
-        Set<HostResource> things = new HashSet<>();
-        parts.scratch()
+        Set<HostResource> resources = new HashSet<>();
+        providers
+                .scratch()
                 .list()
                 .all()
-                .forEach(each -> things.add(new HostResource(
+                .forEach(each -> resources.add(new HostResource(
                         ResourceKind.SCRATCH, ScratchFileName.of(each.owner()), Optional.of(each.owner()), true)));
-        return things;
+        return resources;
     }
 
     /**
@@ -82,29 +85,29 @@ public final class LocalHostBackend implements HostBackend {
      * has such a name. A domain whose guest powers off does not count as paused: libvirt lists it for a moment longer.
      */
     static Set<HostResource> domainResources(DomainList domains) {
-        Set<HostResource> things = new HashSet<>();
+        Set<HostResource> resources = new HashSet<>();
         for (ObservedDomain each : domains.ours()) {
-            things.add(new HostResource(
+            resources.add(new HostResource(
                     ResourceKind.DOMAIN, each.name(), Optional.of(each.owner()), each.state() != DomainState.PAUSED));
         }
         domains.malformed()
-                .forEach(what -> things.add(new HostResource(ResourceKind.DOMAIN, what, Optional.empty(), true)));
-        return things;
+                .forEach(what -> resources.add(new HostResource(ResourceKind.DOMAIN, what, Optional.empty(), true)));
+        return resources;
     }
 
     @Override
     public void resume(ResourceOwner owner) throws IOException {
-        parts.hypervisor().resume(owner.uuid());
+        providers.hypervisor().resume(owner.uuid());
     }
 
     @Override
     public void restorePort(ResourceOwner owner) throws IOException {
-        parts.ports().restore(owner);
+        providers.ports().restore(owner);
     }
 
     @Override
     public void requestPowerOff(ResourceOwner owner) throws IOException {
-        parts.hypervisor().requestPowerOff(owner.uuid());
+        providers.hypervisor().requestPowerOff(owner.uuid());
     }
 
     @Override
@@ -112,20 +115,21 @@ public final class LocalHostBackend implements HostBackend {
         switch (part) {
             case OVERLAY ->
                 removals.run(
-                        "folder of VM " + owner.uuid(), () -> parts.folders().remove(owner));
+                        "folder of VM " + owner.uuid(),
+                        () -> providers.folders().remove(owner));
             case SCRATCH -> removals.run("erasure of the scratch disk of VM " + owner.uuid(), () -> erase(owner));
-            case TAP -> parts.taps().remove(owner);
-            case PORT -> parts.ports().remove(owner);
-            case DOMAIN -> parts.hypervisor().destroy(owner.uuid());
+            case TAP -> providers.taps().remove(owner);
+            case PORT -> providers.ports().remove(owner);
+            case DOMAIN -> providers.hypervisor().destroy(owner.uuid());
         }
     }
 
     private void erase(ResourceOwner owner) throws IOException {
         try {
-            erasures.onErased(parts.scratch().erase(owner, erasing));
+            erasures.onErased(providers.scratch().erase(owner, erasing));
         } catch (NoSuchFileException e) {
             return; // Another thread may have removed it.
         }
-        parts.scratch().unlink(owner);
+        providers.scratch().unlink(owner);
     }
 }

@@ -12,7 +12,7 @@ import org.cloister.protocol.handover.AssignmentMessage;
 
 /** Creates one VM from its plan, for the job step that requested it. Not thread-safe. */
 public final class LocalVmStepRunner implements VmStepRunner {
-    private final ResourceProviders parts;
+    private final ResourceProviders providers;
     private final VmPlan plan;
     private final AssignmentMessage.Assigned assignment;
     private final StepCgroup step;
@@ -22,12 +22,12 @@ public final class LocalVmStepRunner implements VmStepRunner {
      * @throws IllegalArgumentException if the step belongs to another job than the VM
      */
     public LocalVmStepRunner(
-            ResourceProviders parts, VmPlan plan, AssignmentMessage.Assigned assignment, StepCgroup step) {
+            ResourceProviders providers, VmPlan plan, AssignmentMessage.Assigned assignment, StepCgroup step) {
         if (step.job() != plan.owner().globalJob()) {
             throw new IllegalArgumentException(
                     "step: want one of job " + plan.owner().globalJob() + ", have " + step.step());
         }
-        this.parts = parts;
+        this.providers = providers;
         this.plan = plan;
         this.assignment = assignment;
         this.step = step;
@@ -37,11 +37,11 @@ public final class LocalVmStepRunner implements VmStepRunner {
     public boolean isFree(VmStartStep next) throws IOException {
         ResourceOwner owner = plan.owner();
         return switch (next) {
-            case OVERLAY -> parts.folders().isFree(owner);
-            case SCRATCH -> !Files.exists(parts.scratch().file(owner), LinkOption.NOFOLLOW_LINKS);
-            case TAP -> parts.taps().isFree(owner);
-            case PORT -> parts.ports().isFree(owner);
-            case DOMAIN_PAUSED -> parts.processes().isFree(owner);
+            case OVERLAY -> providers.folders().isFree(owner);
+            case SCRATCH -> !Files.exists(providers.scratch().file(owner), LinkOption.NOFOLLOW_LINKS);
+            case TAP -> providers.taps().isFree(owner);
+            case PORT -> providers.ports().isFree(owner);
+            case DOMAIN_PAUSED -> providers.processes().isFree(owner);
             default -> true;
         };
     }
@@ -50,12 +50,12 @@ public final class LocalVmStepRunner implements VmStepRunner {
     public void run(VmStartStep next) throws IOException {
         ResourceOwner owner = plan.owner();
         switch (next) {
-            case OVERLAY -> parts.folders().make(plan, assignment);
-            case SCRATCH -> parts.scratch().make(owner, plan.scratchBytes().orElseThrow());
-            case TAP -> parts.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
-            case PORT -> parts.ports().add(plan);
-            case DOMAIN_PAUSED -> parts.hypervisor().startPaused(plan.domain());
-            case MOVED -> parts.processes().enter(step, owner);
+            case OVERLAY -> providers.folders().make(plan, assignment);
+            case SCRATCH -> providers.scratch().make(owner, plan.scratchBytes().orElseThrow());
+            case TAP -> providers.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
+            case PORT -> providers.ports().add(plan);
+            case DOMAIN_PAUSED -> providers.hypervisor().startPaused(plan.domain());
+            case MOVED -> providers.processes().enter(step, owner);
             case RUNNING -> run();
             default -> throw new IllegalArgumentException("step: want one to make, have " + next);
         }
@@ -63,10 +63,10 @@ public final class LocalVmStepRunner implements VmStepRunner {
 
     /** Resumes the guest. Rejects a step that has ended since, as its end would no longer stop the VM. */
     private void run() throws IOException {
-        if (!step.contains(parts.processes().running(plan.owner()))) {
+        if (!step.contains(providers.processes().running(plan.owner()))) {
             throw new JobStepEnded("VM " + plan.owner().uuid() + ": step " + step.step()
                     + " has ended, and its process is no longer there");
         }
-        parts.hypervisor().resume(plan.owner().uuid());
+        providers.hypervisor().resume(plan.owner().uuid());
     }
 }

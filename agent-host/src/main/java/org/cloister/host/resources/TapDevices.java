@@ -59,16 +59,16 @@ public final class TapDevices {
      * a tap has no owner.
      */
     Set<HostResource> listResources() throws IOException {
-        Set<HostResource> things = new HashSet<>();
+        Set<HostResource> resources = new HashSet<>();
         try (DirectoryStream<Path> devices =
                 Files.newDirectoryStream(DEVICES, each -> VmResourceNames.isTap(name(each)))) {
             for (Path each : devices) {
-                things.add(new HostResource(ResourceKind.TAP, name(each), mark(each), true));
+                resources.add(new HostResource(ResourceKind.TAP, name(each), mark(each), true));
             }
         } catch (DirectoryIteratorException e) {
             throw new IOException(DEVICES + ": not read: " + e.getMessage(), e);
         }
-        return things;
+        return resources;
     }
 
     /** Removes the tap; no error if it is gone. */

@@ -99,30 +99,30 @@ public final class VmFolders {
     public Optional<AssignmentMessage.Assigned> assignment(ResourceOwner owner) throws IOException {
         plan(owner);
         Path file = folder(owner).resolve(ASSIGNMENT);
-        byte[] kept;
+        byte[] stored;
         try (InputStream in = Files.newInputStream(file, LinkOption.NOFOLLOW_LINKS)) {
-            kept = in.readNBytes(ProtocolLimits.ASSIGNMENT_BYTES + 1);
+            stored = in.readNBytes(ProtocolLimits.ASSIGNMENT_BYTES + 1);
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }
-        if (kept.length > ProtocolLimits.ASSIGNMENT_BYTES
-                || !(AssignmentMessage.readResponse(kept) instanceof AssignmentMessage.Assigned told)) {
+        if (stored.length > ProtocolLimits.ASSIGNMENT_BYTES
+                || !(AssignmentMessage.readResponse(stored) instanceof AssignmentMessage.Assigned assigned)) {
             throw new MalformedException(file + ": expected an assignment, got another message");
         }
         try {
-            requireSame(owner, told);
+            requireSame(owner, assigned);
         } catch (IllegalArgumentException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }
-        return Optional.of(told);
+        return Optional.of(assigned);
     }
 
-    private static void requireSame(ResourceOwner owner, AssignmentMessage.Assigned told) {
-        if (!told.ticket().equals(owner.ticket())
-                || told.slot() != owner.slot()
-                || !told.name().project().equals(owner.project())) {
-            throw new IllegalArgumentException("assignment: want that of " + owner + ", have that of " + told.name()
-                    + ", ticket " + told.ticket());
+    private static void requireSame(ResourceOwner owner, AssignmentMessage.Assigned assigned) {
+        if (!assigned.ticket().equals(owner.ticket())
+                || assigned.slot() != owner.slot()
+                || !assigned.name().project().equals(owner.project())) {
+            throw new IllegalArgumentException("assignment: want that of " + owner + ", have that of " + assigned.name()
+                    + ", ticket " + assigned.ticket());
         }
     }
 
@@ -141,14 +141,14 @@ public final class VmFolders {
 
     /** Lists the folders; one whose plan cannot be read has no owner. */
     Set<HostResource> listResources() throws IOException {
-        Set<HostResource> things = new HashSet<>();
+        Set<HostResource> resources = new HashSet<>();
         for (Path each : list(all, MAX_FOLDERS)) {
             String name = each.getFileName().toString();
             if (VmResourceNames.isDomain(name) && Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS)) {
-                things.add(new HostResource(ResourceKind.OVERLAY, name, mark(each), true));
+                resources.add(new HostResource(ResourceKind.OVERLAY, name, mark(each), true));
             }
         }
-        return things;
+        return resources;
     }
 
     private static Optional<ResourceOwner> mark(Path folder) throws IOException {

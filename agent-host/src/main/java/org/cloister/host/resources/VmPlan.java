@@ -40,8 +40,8 @@ public record VmPlan(
     /** Serial of the drive, by which the controlling VM finds it. */
     public static final String DRIVE_SERIAL = "drive";
 
-    static final int LEAST_MTU = 576;
-    static final int MOST_MTU = 9216;
+    static final int MIN_MTU = 576;
+    static final int MAX_MTU = 9216;
 
     private static final long MIB = 1 << 20;
 
@@ -52,8 +52,8 @@ public record VmPlan(
         requireSame("port's owner", PortOwnerLabels.owner(owner), port.owner());
         requireSame("port's job", PortOwnerLabels.job(owner), port.job());
         requireSame("port's MAC", domain.mac().text(), port.self().mac().text());
-        if (mtu < LEAST_MTU || mtu > MOST_MTU) {
-            throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
+        if (mtu < MIN_MTU || mtu > MAX_MTU) {
+            throw new IllegalArgumentException("MTU: want " + MIN_MTU + " to " + MAX_MTU + ", have " + mtu);
         }
         if (scratchBytes.isPresent() && (scratchBytes.getAsLong() < 1 || scratchBytes.getAsLong() % MIB != 0)) {
             throw new IllegalArgumentException(

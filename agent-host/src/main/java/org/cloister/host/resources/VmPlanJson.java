@@ -64,7 +64,7 @@ final class VmPlanJson {
             VmPlan plan = new VmPlan(
                     domain,
                     PortPlanJson.read(domain, json.object("port")),
-                    (int) json.number("mtu", VmPlan.LEAST_MTU, VmPlan.MOST_MTU),
+                    (int) json.number("mtu", VmPlan.MIN_MTU, VmPlan.MAX_MTU),
                     json.has("scratchBytes")
                             ? OptionalLong.of(json.number("scratchBytes", 1, Long.MAX_VALUE))
                             : OptionalLong.empty(),

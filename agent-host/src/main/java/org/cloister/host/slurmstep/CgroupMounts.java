@@ -69,10 +69,10 @@ final class CgroupMounts {
      * @throws NotInJobStep if that hierarchy is not mounted as a whole
      */
     Path root(String controllers) throws NotInJobStep {
-        Set<String> wanted =
+        Set<String> expected =
                 controllers.isEmpty() ? Set.of() : new TreeSet<>(Arrays.asList(controllers.split(",", -1)));
         return all.stream()
-                .filter(mount -> mount.controllers.equals(wanted))
+                .filter(mount -> mount.controllers.equals(expected))
                 .map(Mount::at)
                 .findFirst()
                 .orElseThrow(() -> new NotInJobStep(

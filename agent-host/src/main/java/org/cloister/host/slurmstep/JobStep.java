@@ -49,14 +49,14 @@ record JobStep(long job, String step, List<CgroupPath> cgroups) {
      */
     static JobStep parse(String text) throws IOException {
         Optional<JobStep> found = Optional.empty();
-        List<CgroupPath> places = new ArrayList<>();
-        for (ProcessCgroups.Membership place : ProcessCgroups.parse(text).memberships()) {
-            Matcher form = (place.controllers().isEmpty() ? V2 : V1).matcher(place.path());
+        List<CgroupPath> memberships = new ArrayList<>();
+        for (ProcessCgroups.Membership membership : ProcessCgroups.parse(text).memberships()) {
+            Matcher form = (membership.controllers().isEmpty() ? V2 : V1).matcher(membership.path());
             if (!form.matches()) {
                 continue;
             }
-            places.add(new CgroupPath(place.controllers(), form.group(1), place.path()));
-            JobStep step = new JobStep(Long.parseLong(form.group(2)), form.group(3), places);
+            memberships.add(new CgroupPath(membership.controllers(), form.group(1), membership.path()));
+            JobStep step = new JobStep(Long.parseLong(form.group(2)), form.group(3), memberships);
             if (found.isPresent()
                     && (found.get().job != step.job || !found.get().step.equals(step.step))) {
                 throw new NotInJobStep(

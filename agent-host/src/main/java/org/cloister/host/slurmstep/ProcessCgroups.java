@@ -41,20 +41,20 @@ record ProcessCgroups(List<Membership> memberships) {
         if (text.length() > MAX_CHARS) {
             throw new IOException("cgroups of a process: want at most " + MAX_CHARS + " bytes, have more");
         }
-        List<Membership> places = new ArrayList<>();
-        Set<String> seen = new HashSet<>();
+        List<Membership> memberships = new ArrayList<>();
+        Set<String> hierarchies = new HashSet<>();
         for (String line : text.split("\n", -1)) {
             if (line.isEmpty()) {
                 continue;
             }
             Matcher form = LINE.matcher(line);
-            if (!form.matches() || !seen.add(form.group(2)) || places.size() >= MAX_HIERARCHIES) {
+            if (!form.matches() || !hierarchies.add(form.group(2)) || memberships.size() >= MAX_HIERARCHIES) {
                 throw new IOException(
                         "cgroups of a process: want lines of ID:CONTROLLERS:/PATH, each hierarchy once, have "
                                 + LogText.printable(line));
             }
-            places.add(new Membership(form.group(2), form.group(3)));
+            memberships.add(new Membership(form.group(2), form.group(3)));
         }
-        return new ProcessCgroups(places);
+        return new ProcessCgroups(memberships);
     }
 }

@@ -36,11 +36,11 @@ public final class StepCgroup {
     /**
      * Folders in one hierarchy.
      *
-     * @param place of the step and the caller
+     * @param membership of the step and the caller
      * @param step folder of the step
      * @param caller folder of the calling process: the same or below it
      */
-    private record Folders(JobStep.CgroupPath place, Path step, Path caller) {}
+    private record Folders(JobStep.CgroupPath membership, Path step, Path caller) {}
 
     private StepCgroup(Path proc, long caller, JobStep step, List<Folders> all, List<Path> roots) {
         this.proc = proc;
@@ -65,9 +65,9 @@ public final class StepCgroup {
         JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
         CgroupMounts mounts = CgroupMounts.parse(read(proc.resolve("self/mountinfo"), "agent-host"));
         List<Folders> all = new ArrayList<>();
-        for (JobStep.CgroupPath place : step.cgroups()) {
-            Path root = mounts.root(place.controllers());
-            all.add(new Folders(place, below(root, place.step()), below(root, place.path())));
+        for (JobStep.CgroupPath membership : step.cgroups()) {
+            Path root = mounts.root(membership.controllers());
+            all.add(new Folders(membership, below(root, membership.step()), below(root, membership.path())));
         }
         return new StepCgroup(proc, pid, step, List.copyOf(all), mounts.roots());
     }
@@ -88,7 +88,7 @@ public final class StepCgroup {
         OptionalInt node = OptionalInt.empty();
         OptionalLong memory = OptionalLong.empty();
         for (Folders each : all) {
-            boolean second = each.place.controllers().isEmpty();
+            boolean second = each.membership.controllers().isEmpty();
             Path cpuFile = each.step.resolve(second ? "cpuset.cpus.effective" : "cpuset.cpus");
             if (Files.exists(cpuFile)) {
                 cpus = Optional.of(numbers(cpuFile));
@@ -97,7 +97,7 @@ public final class StepCgroup {
                         .numbers();
                 node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
             }
-            memory = least(memory, limit(each.step, second ? "memory.max" : "memory.limit_in_bytes"));
+            memory = smaller(memory, limit(each.step, second ? "memory.max" : "memory.limit_in_bytes"));
         }
         return new StepAllocation(cpus, node, memory);
     }
@@ -115,7 +115,7 @@ public final class StepCgroup {
     public void attach(CgroupAttacher attacher, String domain, long pid) throws IOException {
         for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
             moveOnce(attacher, domain, pid);
-            if (isWhole(pid)) {
+            if (isCompletelyInStep(pid)) {
                 return;
             }
         }
@@ -125,7 +125,7 @@ public final class StepCgroup {
 
     /** Returns whether every thread of a process is in the caller's cgroups, even if the caller has ended. */
     public boolean contains(long pid) throws IOException {
-        return isWhole(pid);
+        return isCompletelyInStep(pid);
     }
 
     /**
@@ -135,8 +135,8 @@ public final class StepCgroup {
     public boolean isInEveryHierarchy() {
         long hierarchies = roots.stream()
                 .filter(root -> step.cgroups().stream()
-                        .anyMatch(place ->
-                                Files.isDirectory(root.resolve(place.step().substring(1)))))
+                        .anyMatch(membership ->
+                                Files.isDirectory(root.resolve(membership.step().substring(1)))))
                 .count();
         return hierarchies == all.size();
     }
@@ -160,7 +160,7 @@ public final class StepCgroup {
         }
     }
 
-    private boolean isWhole(long pid) throws IOException {
+    private boolean isCompletelyInStep(long pid) throws IOException {
         Path tasks = proc.resolve(Long.toString(pid)).resolve("task");
         List<Path> threads = new ArrayList<>();
         try (DirectoryStream<Path> each = Files.newDirectoryStream(tasks)) {
@@ -169,14 +169,14 @@ public final class StepCgroup {
             throw new IOException("process " + pid + " of step " + step + " has ended", e);
         }
         for (Path thread : threads) {
-            if (!isHere(thread)) {
+            if (!isInStep(thread)) {
                 return false;
             }
         }
         return !threads.isEmpty();
     }
 
-    private boolean isHere(Path thread) throws IOException {
+    private boolean isInStep(Path thread) throws IOException {
         ProcessCgroups list;
         try {
             list = ProcessCgroups.parse(Files.readString(thread.resolve("cgroup"), StandardCharsets.ISO_8859_1));
@@ -185,8 +185,8 @@ public final class StepCgroup {
             return true;
         }
         return step.cgroups().stream()
-                .allMatch(place ->
-                        list.memberships().contains(new ProcessCgroups.Membership(place.controllers(), place.path())));
+                .allMatch(membership -> list.memberships()
+                        .contains(new ProcessCgroups.Membership(membership.controllers(), membership.path())));
     }
 
     private JobStepEnded stepEnded() {
@@ -207,7 +207,7 @@ public final class StepCgroup {
      * @param folder of the step; the job's and others above may have a smaller limit
      */
     private static OptionalLong limit(Path folder, String file) throws IOException {
-        OptionalLong least = OptionalLong.empty();
+        OptionalLong smaller = OptionalLong.empty();
         for (Path each = folder; each != null && Files.exists(each.resolve(file)); each = each.getParent()) {
             String text = read(each.resolve(file), "step").strip();
             if (text.equals("max")) {
@@ -218,13 +218,13 @@ public final class StepCgroup {
             }
             long bytes = Long.parseLong(text);
             if (bytes < UNLIMITED) {
-                least = least(least, OptionalLong.of(bytes));
+                smaller = smaller(smaller, OptionalLong.of(bytes));
             }
         }
-        return least;
+        return smaller;
     }
 
-    private static OptionalLong least(OptionalLong one, OptionalLong other) {
+    private static OptionalLong smaller(OptionalLong one, OptionalLong other) {
         if (one.isEmpty() || other.isEmpty()) {
             return one.isEmpty() ? other : one;
         }

@@ -37,17 +37,18 @@ public record ClaimResponseVerifier(
     public VerifiedClaim verify(RelayTicketMessage.Claimed claimed, CertifiedIdentity relay, String ticket, long job)
             throws IOException {
         String subject = "ticket " + ticket;
-        byte[] asked = claimed.ticket().toByteArray();
-        String project = UnverifiedTicketIds.project(asked)
+        byte[] ticketEnvelope = claimed.ticket().toByteArray();
+        String project = UnverifiedTicketIds.project(ticketEnvelope)
                 .orElseThrow(() -> new TicketRefusedException(
                         TicketClause.MALFORMED,
                         subject,
                         "a ticket of a project",
-                        asked.length + " bytes without one",
+                        ticketEnvelope.length + " bytes without one",
                         "update host and relay to the same release"));
         ProjectVerifier projects = new ProjectVerifier(trustStore, epochs);
         ProjectHistory history = projects.verify(subject, project, claimed.project());
-        SignedRequest signed = SignedRequest.read(asked, projects.verifySigner(subject, chain(subject, claimed)));
+        SignedRequest signed =
+                SignedRequest.read(ticketEnvelope, projects.verifySigner(subject, chain(subject, claimed)));
         requireSame(subject, "project " + project, project, signed.project());
         requireSame(subject, "the ticket that was claimed, " + ticket, ticket, signed.id());
         byte[] envelope = claimed.allocation().toByteArray();
@@ -62,14 +63,14 @@ public record ClaimResponseVerifier(
         return new VerifiedClaim(slot, allocation, signed, relay, history);
     }
 
-    private static void requireSame(String subject, String what, String want, String have)
+    private static void requireSame(String subject, String what, String expected, String actual)
             throws TicketRefusedException {
-        if (!want.equals(have)) {
+        if (!expected.equals(actual)) {
             throw new TicketRefusedException(
                     TicketClause.PROJECT,
                     subject,
                     what,
-                    have,
+                    actual,
                     "the relay sent something that is for others; check the relay");
         }
     }

@@ -52,8 +52,8 @@ public final class EpochStore {
                 if (read.isEmpty() || projects.put(read.get().project(), read.get()) != null) {
                     throw new IOException(
                             file + ": line " + (projects.size() + 1) + " is not a project's high-water marks, or"
-                                    + " repeats a project; restore the file, or delete it if every project was opened again"
-                                    + " since");
+                                    + " repeats a project; restore the file, or delete it if every project was opened"
+                                    + " again since");
                 }
             }
         } catch (NoSuchFileException e) {
@@ -124,13 +124,12 @@ public final class EpochStore {
         }
     }
 
-    private static void requireNewest(String subject, String paper, long seen, long have)
-            throws TicketRefusedException {
+    private static void requireNewest(String subject, String kind, long seen, long have) throws TicketRefusedException {
         if (have < seen) {
             throw new TicketRefusedException(
                     TicketClause.SEQUENCE,
                     subject,
-                    "the project's " + paper + " " + seen + " or a later one",
+                    "the project's " + kind + " " + seen + " or a later one",
                     Long.toString(have),
                     "deliver the newest one to the relay with agentctl relay deliver");
         }
@@ -161,15 +160,15 @@ public final class EpochStore {
         }
     }
 
-    private void write(HighWaterMarks standing) throws IOException {
+    private void write(HighWaterMarks marks) throws IOException {
         Map<String, HighWaterMarks> next = new TreeMap<>(projects);
-        next.put(standing.project(), standing);
+        next.put(marks.project(), marks);
         if (next.size() > MAX_PROJECTS) {
             throw new IOException(file + ": the limit of " + MAX_PROJECTS + " projects is reached");
         }
         StringBuilder text = new StringBuilder();
         next.values().forEach(each -> text.append(each.line()).append('\n'));
         AtomicFile.replace(file, text.toString().getBytes(StandardCharsets.US_ASCII));
-        projects.put(standing.project(), standing);
+        projects.put(marks.project(), marks);
     }
 }

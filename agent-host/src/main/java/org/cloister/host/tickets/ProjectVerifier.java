@@ -40,12 +40,12 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
      * @return its documents, each verified
      * @throws TicketRefusedException with the first clause that denies
      */
-    public ProjectHistory verify(String subject, String project, ProjectTrustBundle papers) throws IOException {
-        ProjectHistory history = history(subject, papers);
-        ProjectApproval approval = approval(subject, papers);
+    public ProjectHistory verify(String subject, String project, ProjectTrustBundle bundle) throws IOException {
+        ProjectHistory history = history(subject, bundle);
+        ProjectApproval approval = approval(subject, bundle);
         requireProject(subject, "documents", project, history.id());
         requireProject(subject, "an approval", project, approval.project());
-        Optional<RevocationList> list = list(subject, papers, history);
+        Optional<RevocationList> list = list(subject, bundle, history);
         // If two threads verify bundles of different ages, the older one must not replace the newer.
         synchronized (epochs) {
             epochs.recordDocuments(subject, history, approval, numbers(history, list));
@@ -60,7 +60,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
             }
             trustStore.replaceAnchors(trustStore.anchors().withProject(history));
             if (list.isPresent()) {
-                take(subject, list.get());
+                addList(subject, list.get());
             }
         }
         return history;
@@ -77,16 +77,16 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
             CertifiedIdentity signer =
                     trustStore.verify(chain, Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER));
             VerificationKey owner = signer.anchor();
-            BigInteger have = held(owner).map(RevocationList::number).orElseThrow();
+            BigInteger actual = currentList(owner).map(RevocationList::number).orElseThrow();
             BigInteger seen = epochs.marks(signer.name().project())
-                    .map(standing -> standing.list(owner.id()))
+                    .map(marks -> marks.list(owner.id()))
                     .orElse(BigInteger.ONE.negate());
-            if (have.compareTo(seen) < 0) {
+            if (actual.compareTo(seen) < 0) {
                 throw new TicketRefusedException(
                         TicketClause.SEQUENCE,
                         subject,
                         "revocation list " + seen + " of " + owner + " or a later one",
-                        have.toString(),
+                        actual.toString(),
                         DELIVER);
             }
             return signer;
@@ -95,18 +95,18 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         }
     }
 
-    private static ProjectHistory history(String subject, ProjectTrustBundle papers) throws IOException {
-        if (papers.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
+    private static ProjectHistory history(String subject, ProjectTrustBundle bundle) throws IOException {
+        if (bundle.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
             throw new TicketRefusedException(
                     TicketClause.LIMIT,
                     subject,
                     "documents of at most " + ProjectTrustBundle.MAX_DOCUMENTS + " bytes",
-                    Long.toString(papers.documentBytes()),
+                    Long.toString(bundle.documentBytes()),
                     "have the owners create a new project");
         }
         try {
             return ProjectHistory.of(
-                    papers.documents().stream().map(ByteString::toByteArray).toList());
+                    bundle.documents().stream().map(ByteString::toByteArray).toList());
         } catch (IdentityRefusedException e) {
             throw refused(subject, "the project's documents", e);
         } catch (MalformedException e) {
@@ -114,10 +114,10 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         }
     }
 
-    private ProjectApproval approval(String subject, ProjectTrustBundle papers) throws IOException {
+    private ProjectApproval approval(String subject, ProjectTrustBundle bundle) throws IOException {
         try {
             return ProjectApproval.read(
-                    papers.approval().toByteArray(), trustStore.anchors().of(CertificateName.SITE));
+                    bundle.approval().toByteArray(), trustStore.anchors().of(CertificateName.SITE));
         } catch (IdentityRefusedException e) {
             throw refused(subject, "the site's approval", e);
         } catch (MalformedException e) {
@@ -125,25 +125,25 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         }
     }
 
-    private static void requireProject(String subject, String paper, String want, String have)
+    private static void requireProject(String subject, String kind, String expected, String actual)
             throws TicketRefusedException {
-        if (!have.equals(want)) {
+        if (!actual.equals(expected)) {
             throw new TicketRefusedException(
                     TicketClause.PROJECT,
                     subject,
-                    paper + " of " + want,
-                    have,
+                    kind + " of " + expected,
+                    actual,
                     "the relay sent something that is for others; check the relay");
         }
     }
 
-    private static Optional<RevocationList> list(String subject, ProjectTrustBundle papers, ProjectHistory history)
+    private static Optional<RevocationList> list(String subject, ProjectTrustBundle bundle, ProjectHistory history)
             throws IOException {
-        if (papers.list().isEmpty()) {
+        if (bundle.list().isEmpty()) {
             return Optional.empty();
         }
         try {
-            return Optional.of(RevocationList.read(papers.list().toByteArray(), history.ownerKeys()));
+            return Optional.of(RevocationList.read(bundle.list().toByteArray(), history.ownerKeys()));
         } catch (IdentityRefusedException e) {
             throw refused(subject, "a revocation list of the project", e);
         } catch (MalformedException e) {
@@ -151,7 +151,7 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         }
     }
 
-    private Optional<RevocationList> held(VerificationKey owner) {
+    private Optional<RevocationList> currentList(VerificationKey owner) {
         return trustStore.lists().all().stream()
                 .filter(list -> list.anchor().equals(owner))
                 .findFirst();
@@ -160,17 +160,18 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
     /** Collects list numbers from the bundle and from lists that arrived on links before. */
     private Map<String, BigInteger> numbers(ProjectHistory history, Optional<RevocationList> list) {
         Map<String, BigInteger> numbers = new TreeMap<>();
-        list.ifPresent(came -> numbers.put(came.anchor().id(), came.number()));
+        list.ifPresent(received -> numbers.put(received.anchor().id(), received.number()));
         for (VerificationKey owner : history.ownerKeys()) {
-            held(owner).ifPresent(held -> numbers.merge(owner.id(), held.number(), BigInteger::max));
+            currentList(owner)
+                    .ifPresent(currentList -> numbers.merge(owner.id(), currentList.number(), BigInteger::max));
         }
         return numbers;
     }
 
     /** Adds the list, unless another relay has brought a newer one, which then decides. */
-    private void take(String subject, RevocationList list) throws IOException {
-        if (held(list.anchor())
-                .filter(held -> held.number().compareTo(list.number()) > 0)
+    private void addList(String subject, RevocationList list) throws IOException {
+        if (currentList(list.anchor())
+                .filter(currentList -> currentList.number().compareTo(list.number()) > 0)
                 .isEmpty()) {
             try {
                 trustStore.addRevocationList(list);
@@ -180,18 +181,18 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
         }
     }
 
-    private static TicketRefusedException refused(String subject, String want, IdentityRefusedException why) {
+    private static TicketRefusedException refused(String subject, String expected, IdentityRefusedException why) {
         TicketClause clause = switch (why.clause()) {
             case PROJECT -> TicketClause.PROJECT;
             case NUMBER, FORK -> TicketClause.SEQUENCE;
             case LIST -> TicketClause.EXPIRED;
             default -> TicketClause.SIGNATURE;
         };
-        return new TicketRefusedException(clause, subject, want, String.valueOf(why.getMessage()), DELIVER);
+        return new TicketRefusedException(clause, subject, expected, String.valueOf(why.getMessage()), DELIVER);
     }
 
-    private static TicketRefusedException malformed(String subject, String want, MalformedException why) {
+    private static TicketRefusedException malformed(String subject, String expected, MalformedException why) {
         return new TicketRefusedException(
-                TicketClause.MALFORMED, subject, want, String.valueOf(why.getMessage()), "check the relay");
+                TicketClause.MALFORMED, subject, expected, String.valueOf(why.getMessage()), "check the relay");
     }
 }

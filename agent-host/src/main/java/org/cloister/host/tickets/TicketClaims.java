@@ -33,9 +33,9 @@ public final class TicketClaims implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TicketClaims.class);
     private static final int REOPEN_S = 2;
 
-    private final ClaimResponseVerifier reader;
+    private final ClaimResponseVerifier verifier;
     private final AuditHeadListener heads;
-    private final Duration patience;
+    private final Duration timeout;
 
     // Guarded by this object's monitor.
     private final Map<String, PendingClaim> claims = new LinkedHashMap<>();
@@ -66,11 +66,11 @@ public final class TicketClaims implements AutoCloseable {
 
     private record PendingReport(ByteString statement, CompletableFuture<Void> done) {}
 
-    /** @param patience time limit of a claim, across all links meanwhile */
-    public TicketClaims(ClaimResponseVerifier reader, AuditHeadListener heads, Duration patience) {
-        this.reader = reader;
+    /** @param timeout time limit of a claim, across all links meanwhile */
+    public TicketClaims(ClaimResponseVerifier verifier, AuditHeadListener heads, Duration timeout) {
+        this.verifier = verifier;
         this.heads = heads;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /** Starts a stream on a new link; the previous link is not used any longer. */
@@ -96,17 +96,17 @@ public final class TicketClaims implements AutoCloseable {
      */
     public VerifiedClaim claim(String ticket, long job) throws IOException, InterruptedException {
         CompletableFuture<Answer> future = new CompletableFuture<>();
-        ask(ticket, new PendingClaim(job, future));
+        submitClaim(ticket, new PendingClaim(job, future));
         try {
-            Answer answer = future.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-            return reader.verify(answer.claimed, answer.relay, ticket, job);
+            Answer answer = future.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+            return verifier.verify(answer.claimed, answer.relay, ticket, job);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof TicketRefusedException refused ? refused : new IOException(e.getCause());
         } catch (TimeoutException e) {
             throw new TicketRefusedException(
                     TicketClause.UNAVAILABLE,
                     "ticket " + ticket,
-                    "a relay's answer within " + patience.toSeconds() + " s",
+                    "a relay's answer within " + timeout.toSeconds() + " s",
                     isConnected() ? "none" : "no relay",
                     "see agentctl host status, and agentctl relay status there");
         } finally {
@@ -114,7 +114,7 @@ public final class TicketClaims implements AutoCloseable {
         }
     }
 
-    private synchronized void ask(String ticket, PendingClaim asked) throws TicketRefusedException {
+    private synchronized void submitClaim(String ticket, PendingClaim pending) throws TicketRefusedException {
         if (closed) {
             throw new TicketRefusedException(
                     TicketClause.UNAVAILABLE,
@@ -123,7 +123,7 @@ public final class TicketClaims implements AutoCloseable {
                     "one that is stopping",
                     "retry");
         }
-        if (claims.putIfAbsent(ticket, asked) != null) {
+        if (claims.putIfAbsent(ticket, pending) != null) {
             throw new TicketRefusedException(
                     TicketClause.USED,
                     "ticket " + ticket,
@@ -131,12 +131,12 @@ public final class TicketClaims implements AutoCloseable {
                     "two",
                     "start one step for each node of the job, and only once");
         }
-        say(new AgentTicketMessage.Claim(ticket, asked.job));
+        send(new AgentTicketMessage.Claim(ticket, pending.job));
     }
 
     private synchronized void forget(String ticket, CompletableFuture<Answer> future) {
-        PendingClaim asked = claims.get(ticket);
-        if (asked != null && asked.answer == future) {
+        PendingClaim pending = claims.get(ticket);
+        if (pending != null && pending.answer == future) {
             claims.remove(ticket);
         }
     }
@@ -147,16 +147,16 @@ public final class TicketClaims implements AutoCloseable {
      * @param statement an envelope; the first one of a host and ticket is kept
      */
     public synchronized CompletableFuture<Void> report(String ticket, int slot, byte[] statement) {
-        PendingReport mine = new PendingReport(ByteString.copyFrom(statement), new CompletableFuture<>());
-        PendingReport other = reports.putIfAbsent(new SlotKey(ticket, slot), mine);
+        PendingReport added = new PendingReport(ByteString.copyFrom(statement), new CompletableFuture<>());
+        PendingReport other = reports.putIfAbsent(new SlotKey(ticket, slot), added);
         if (other != null) {
             return other.done;
         }
-        say(new AgentTicketMessage.Report(ticket, slot, mine.statement));
-        return mine.done;
+        send(new AgentTicketMessage.Report(ticket, slot, added.statement));
+        return added.done;
     }
 
-    private synchronized void say(AgentTicketMessage message) {
+    private synchronized void send(AgentTicketMessage message) {
         if (stream != null) {
             stream.send(message);
         }
@@ -172,9 +172,9 @@ public final class TicketClaims implements AutoCloseable {
 
     private synchronized void welcome(TicketStream on) {
         stream = on;
-        claims.forEach((ticket, asked) -> on.send(new AgentTicketMessage.Claim(ticket, asked.job)));
+        claims.forEach((ticket, pending) -> on.send(new AgentTicketMessage.Claim(ticket, pending.job)));
         reports.forEach(
-                (place, report) -> on.send(new AgentTicketMessage.Report(place.ticket, place.slot, report.statement)));
+                (slot, report) -> on.send(new AgentTicketMessage.Report(slot.ticket, slot.slot, report.statement)));
     }
 
     private synchronized Optional<PendingClaim> claimOf(String ticket) {
@@ -235,12 +235,12 @@ public final class TicketClaims implements AutoCloseable {
         UnverifiedTicketIds.of(claimed.ticket().toByteArray())
                 .flatMap(this::claimOf)
                 .ifPresentOrElse(
-                        asked -> asked.answer.complete(new Answer(claimed, relay)),
+                        pending -> pending.answer.complete(new Answer(claimed, relay)),
                         () -> LOG.info("ticket stream: dropped the answer to a claim that has ended"));
     }
 
-    private synchronized void reported(SlotKey place) {
-        PendingReport report = reports.remove(place);
+    private synchronized void reported(SlotKey slot) {
+        PendingReport report = reports.remove(slot);
         if (report != null) {
             report.done.complete(null);
         }
@@ -253,9 +253,9 @@ public final class TicketClaims implements AutoCloseable {
                 "the relay's allocation",
                 "its refusal",
                 refused.text());
-        PendingClaim asked = claims.get(refused.ticket());
-        if (asked != null) {
-            asked.answer.completeExceptionally(why);
+        PendingClaim pending = claims.get(refused.ticket());
+        if (pending != null) {
+            pending.answer.completeExceptionally(why);
             return;
         }
         if (refused.clause() == TicketClause.UNAVAILABLE) {
@@ -263,11 +263,11 @@ public final class TicketClaims implements AutoCloseable {
             return;
         }
         reports.entrySet().removeIf(each -> {
-            boolean its = each.getKey().ticket.equals(refused.ticket());
-            if (its) {
+            boolean matches = each.getKey().ticket.equals(refused.ticket());
+            if (matches) {
                 each.getValue().done.completeExceptionally(why);
             }
-            return its;
+            return matches;
         });
     }
 

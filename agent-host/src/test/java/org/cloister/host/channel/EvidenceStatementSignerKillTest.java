@@ -26,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A host's daemon that is killed while it signs, and started again, says one thing of each VM life. */
 class EvidenceStatementSignerKillTest {
-    private static final int ROUNDS = 3;
-    private static final int LIVES = 600;
+    private static final int ATTEMPTS = 3;
+    private static final int PROCESSES = 600;
     /** A life in base32, a blank, a digest in hex; a shorter one was cut off. */
     private static final int LINE = 52 + 1 + 64;
 
@@ -38,9 +38,9 @@ class EvidenceStatementSignerKillTest {
     void one_statement_a_life_through_every_kill() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        Map<String, String> said = new HashMap<>();
+        Map<String, String> output = new HashMap<>();
         int killed = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Process child = start();
             try (BufferedReader lines =
                     new BufferedReader(new InputStreamReader(child.getInputStream(), StandardCharsets.UTF_8))) {
@@ -50,8 +50,8 @@ class EvidenceStatementSignerKillTest {
                         continue;
                     }
                     String[] word = line.split(" ", 2);
-                    assertThat(said.merge(word[0], word[1], (before, now) -> before))
-                            .as("seed %d, round %d, life %s", seed, round, word[0])
+                    assertThat(output.merge(word[0], word[1], (before, now) -> before))
+                            .as("seed %d, round %d, life %s", seed, attempt, word[0])
                             .isEqualTo(word[1]);
                     if (left-- == 0) {
                         // By its handle: what it said before it ended can still be read then.
@@ -86,14 +86,14 @@ class EvidenceStatementSignerKillTest {
         private Target() {}
 
         public static void main(String[] arguments) throws IOException, GeneralSecurityException {
-            EvidenceFixture world = new EvidenceFixture();
+            EvidenceFixture fixture = new EvidenceFixture();
             EvidenceStatementSigner issuer =
-                    new EvidenceStatementSigner("node17", world.signer, new EvidenceFileStore(Path.of(arguments[0])));
-            for (int i = 0; i < LIVES; i++) {
-                VmFacts facts = world.facts();
+                    new EvidenceStatementSigner("node17", fixture.signer, new EvidenceFileStore(Path.of(arguments[0])));
+            for (int i = 0; i < PROCESSES; i++) {
+                VmFacts facts = fixture.facts();
                 String vm = BinaryText.base32(
                         Digest.sha256(new byte[] {(byte) i, (byte) (i >> 8)}).bytes());
-                VmFacts life = new VmFacts(
+                VmFacts process = new VmFacts(
                         facts.project(),
                         vm,
                         facts.role(),
@@ -103,7 +103,7 @@ class EvidenceStatementSignerKillTest {
                         facts.shape(),
                         facts.sharing());
                 try {
-                    Digest signed = issuer.issue(life, world.claim(), List.of(), Instant.now())
+                    Digest signed = issuer.issue(process, fixture.claim(), List.of(), Instant.now())
                             .payloadSha256();
                     System.out.println(vm + " " + signed);
                 } catch (IssuanceRefusedException e) {

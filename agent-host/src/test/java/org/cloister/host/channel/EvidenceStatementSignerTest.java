@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class EvidenceStatementSignerTest {
-    private final EvidenceFixture world = new EvidenceFixture();
+    private final EvidenceFixture fixture = new EvidenceFixture();
 
     @TempDir
     Path folder;
@@ -46,49 +46,49 @@ class EvidenceStatementSignerTest {
     }
 
     private EvidenceStatementSigner issuer() {
-        return issuer(world.signer, new EvidenceFileStore(folder));
+        return issuer(fixture.signer, new EvidenceFileStore(folder));
     }
 
     private DsseEnvelope issue(EvidenceStatementSigner issuer, AttestationClaims claim)
             throws IOException, GeneralSecurityException {
-        return issuer.issue(world.facts(), claim, List.of(), EvidenceFixture.NOW);
+        return issuer.issue(fixture.facts(), claim, List.of(), EvidenceFixture.NOW);
     }
 
     private AttestationClaims otherClaim() {
-        AttestationClaims claim = world.claim();
+        AttestationClaims claim = fixture.claim();
         return new AttestationClaims(
                 new BootPublicKeys(claim.keys().sealing(), claim.keys().signing()), claim.nonce(), claim.binding());
     }
 
     @Test
     void a_verifier_believes_what_it_issues() throws Exception {
-        DsseEnvelope envelope = issue(issuer(), world.claim());
-        assertThat(EvidenceVerifier.appraise(world.policy(), world.expectation(), envelope, EvidenceFixture.NOW))
+        DsseEnvelope envelope = issue(issuer(), fixture.claim());
+        assertThat(EvidenceVerifier.appraise(fixture.policy(), fixture.expectation(), envelope, EvidenceFixture.NOW))
                 .isInstanceOf(AttestationResult.Accepted.class);
     }
 
     @Test
     void who_asks_again_gets_the_same_after_a_restart_and_later() throws Exception {
-        DsseEnvelope first = issue(issuer(), world.claim());
+        DsseEnvelope first = issue(issuer(), fixture.claim());
         DsseEnvelope again =
-                issuer().issue(world.facts(), world.claim(), List.of(), EvidenceFixture.NOW.plusSeconds(600));
+                issuer().issue(fixture.facts(), fixture.claim(), List.of(), EvidenceFixture.NOW.plusSeconds(600));
         assertThat(again.payloadSha256()).isEqualTo(first.payloadSha256());
     }
 
     @Test
     void another_claim_or_other_facts_are_refused_for_the_whole_life() throws Exception {
-        issue(issuer(), world.claim());
+        issue(issuer(), fixture.claim());
         assertThatThrownBy(() -> issue(issuer(), otherClaim()))
                 .isInstanceOf(IssuanceRefusedException.class)
-                .hasMessageContaining(world.claim().keys().signing().id())
+                .hasMessageContaining(fixture.claim().keys().signing().id())
                 .hasMessageContaining("one statement a VM life");
         AttestationClaims otherNonce = new AttestationClaims(
-                world.claim().keys(),
+                fixture.claim().keys(),
                 Nonce.random(new SecureRandom()),
-                world.claim().binding());
+                fixture.claim().binding());
         assertThatThrownBy(() -> issue(issuer(), otherNonce)).isInstanceOf(IssuanceRefusedException.class);
-        world.sharing = HostSharing.PROJECT;
-        assertThatThrownBy(() -> issue(issuer(), world.claim()))
+        fixture.sharing = HostSharing.PROJECT;
+        assertThatThrownBy(() -> issue(issuer(), fixture.claim()))
                 .isInstanceOf(IssuanceRefusedException.class)
                 .hasMessageContaining("want the facts of its statement");
     }
@@ -99,7 +99,7 @@ class EvidenceStatementSignerTest {
         SigningKey token = new SigningKey() {
             @Override
             public VerificationKey verificationKey() {
-                return world.signer.verificationKey();
+                return fixture.signer.verificationKey();
             }
 
             @Override
@@ -107,10 +107,10 @@ class EvidenceStatementSignerTest {
                 throw new GeneralSecurityException("the token is gone");
             }
         };
-        assertThatThrownBy(() -> issue(issuer(token, new EvidenceFileStore(folder)), world.claim()))
+        assertThatThrownBy(() -> issue(issuer(token, new EvidenceFileStore(folder)), fixture.claim()))
                 .isInstanceOf(GeneralSecurityException.class);
         assertThatThrownBy(() -> issue(issuer(), otherClaim())).isInstanceOf(IssuanceRefusedException.class);
-        assertThat(issue(issuer(), world.claim()).payloadType()).isEqualTo(EvidenceStatement.TYPE);
+        assertThat(issue(issuer(), fixture.claim()).payloadType()).isEqualTo(EvidenceStatement.TYPE);
     }
 
     @Test
@@ -119,13 +119,13 @@ class EvidenceStatementSignerTest {
         SigningKey watched = new SigningKey() {
             @Override
             public VerificationKey verificationKey() {
-                return world.signer.verificationKey();
+                return fixture.signer.verificationKey();
             }
 
             @Override
             public byte[] sign(byte[] message) throws GeneralSecurityException {
                 signed[0] = true;
-                return world.signer.sign(message);
+                return fixture.signer.sign(message);
             }
         };
         EvidenceStore full = new EvidenceStore() {
@@ -139,27 +139,27 @@ class EvidenceStatementSignerTest {
                 throw new IOException("no space left on device");
             }
         };
-        assertThatThrownBy(() -> issue(issuer(watched, full), world.claim())).hasMessage("no space left on device");
+        assertThatThrownBy(() -> issue(issuer(watched, full), fixture.claim())).hasMessage("no space left on device");
         assertThat(signed).containsExactly(false);
     }
 
     @Test
     void a_damaged_record_is_no_leave_to_sign_another() throws Exception {
-        issue(issuer(), world.claim());
-        Path file = folder.resolve(world.facts().vm() + ".json");
+        issue(issuer(), fixture.claim());
+        Path file = folder.resolve(fixture.facts().vm() + ".json");
         Files.write(file, new byte[0]);
-        assertThatThrownBy(() -> issue(issuer(), world.claim()))
+        assertThatThrownBy(() -> issue(issuer(), fixture.claim()))
                 .isInstanceOf(MalformedException.class)
-                .hasMessageContaining(world.facts().vm())
+                .hasMessageContaining(fixture.facts().vm())
                 .hasMessageContaining("start it anew");
         Files.write(file, new byte[EvidenceStatement.MAX_BYTES + 1]);
-        assertThatThrownBy(() -> issue(issuer(), world.claim())).isInstanceOf(MalformedException.class);
+        assertThatThrownBy(() -> issue(issuer(), fixture.claim())).isInstanceOf(MalformedException.class);
     }
 
     @Test
     void of_two_records_of_one_life_the_first_stays() throws Exception {
         EvidenceFileStore record = new EvidenceFileStore(folder);
-        String vm = world.facts().vm();
+        String vm = fixture.facts().vm();
         record.store(vm, "first".getBytes(UTF_8));
         assertThatThrownBy(() -> record.store(vm, "second".getBytes(UTF_8)))
                 .isInstanceOf(FileAlreadyExistsException.class);
@@ -172,13 +172,13 @@ class EvidenceStatementSignerTest {
     @Test
     void retain_forgets_the_gone_and_the_half_written() throws Exception {
         EvidenceFileStore record = new EvidenceFileStore(folder);
-        String lives = "l".repeat(26);
+        String processes = "l".repeat(26);
         String gone = "g".repeat(26);
-        record.store(lives, new byte[1]);
+        record.store(processes, new byte[1]);
         record.store(gone, new byte[1]);
         Files.write(folder.resolve("." + gone + "-1.new"), new byte[1]);
-        record.retain(Set.of(lives));
-        assertThat(names()).containsExactly(lives + ".json");
+        record.retain(Set.of(processes));
+        assertThat(names()).containsExactly(processes + ".json");
     }
 
     /** Any order of claims, crashes before and after each step, and restarts: one payload a life. */
@@ -186,21 +186,21 @@ class EvidenceStatementSignerTest {
     void a_life_has_one_statement_whatever_happens() throws Exception {
         long seed = System.nanoTime();
         Random random = new Random(seed);
-        for (int life = 0; life < 40; life++) {
-            Path own = Files.createDirectory(folder.resolve("life" + life));
+        for (int process = 0; process < 40; process++) {
+            Path own = Files.createDirectory(folder.resolve("life" + process));
             Set<Digest> signed = new HashSet<>();
             for (int i = 0; i < 12; i++) {
-                AttestationClaims claim = random.nextBoolean() ? world.claim() : otherClaim();
+                AttestationClaims claim = random.nextBoolean() ? fixture.claim() : otherClaim();
                 EvidenceStore record = crashing(new EvidenceFileStore(own), random.nextInt(4));
                 try {
-                    signed.add(issuer(world.signer, record)
-                            .issue(world.facts(), claim, List.of(), EvidenceFixture.NOW.plusSeconds(i))
+                    signed.add(issuer(fixture.signer, record)
+                            .issue(fixture.facts(), claim, List.of(), EvidenceFixture.NOW.plusSeconds(i))
                             .payloadSha256());
                 } catch (IOException e) {
                     assertThat(e).isInstanceOfAny(IssuanceRefusedException.class, Crash.class);
                 }
             }
-            assertThat(signed).as("seed %d, life %d", seed, life).hasSizeLessThanOrEqualTo(1);
+            assertThat(signed).as("seed %d, life %d", seed, process).hasSizeLessThanOrEqualTo(1);
         }
     }
 

@@ -69,9 +69,9 @@ final class GuestChannelEnd implements AgentLinkListener, AutoCloseable {
     AgentAttachStream attach() throws InterruptedException {
         stop();
         attachments.clear();
-        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
+        TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
         HostPortDialler port = new HostPortDialler(loops.next(), pipe.device());
-        agent = new AgentLink(loops.next(), port, "a test's VM", beliefs, this, new Random(1));
+        agent = new AgentLink(loops.next(), port, "a test's VM", trustStore, this, new Random(1));
         return next(attachments);
     }
 

@@ -35,8 +35,9 @@ public final class HostChannelEnd implements AutoCloseable {
     final VmEvidenceIssuer evidence;
     final VmChannels channels;
 
-    public HostChannelEnd(EventLoopGroup loops, SigningKey key, Path statements, GuestRegistrationListener firstWord) {
-        this(loops, key, statements, vm -> Optional.empty(), firstWord);
+    public HostChannelEnd(
+            EventLoopGroup loops, SigningKey key, Path statements, GuestRegistrationListener registration) {
+        this(loops, key, statements, vm -> Optional.empty(), registration);
     }
 
     HostChannelEnd(
@@ -44,9 +45,9 @@ public final class HostChannelEnd implements AutoCloseable {
             SigningKey key,
             Path statements,
             AssignmentSource assignments,
-            GuestRegistrationListener firstWord) {
+            GuestRegistrationListener registration) {
         evidence = new VmEvidenceIssuer("n1", key, new EvidenceFileStore(statements), InstantSource.system(), metrics);
-        channels = new VmChannels(loops, forwarding, evidence, assignments, firstWord, metrics);
+        channels = new VmChannels(loops, forwarding, evidence, assignments, registration, metrics);
     }
 
     public static SigningKey key(SignatureCurve curve) throws IOException, GeneralSecurityException {

@@ -54,7 +54,7 @@ class VmChannelsTest {
     private static final int PAUSE_MS = 20;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-    private final BlockingQueue<ResourceOwner> firstWords = new LinkedBlockingQueue<>();
+    private final BlockingQueue<ResourceOwner> registrations = new LinkedBlockingQueue<>();
 
     @TempDir
     private Path folder;
@@ -77,7 +77,7 @@ class VmChannelsTest {
     }
 
     private HostChannelEnd host() {
-        return new HostChannelEnd(loops, key, statements, firstWords::add);
+        return new HostChannelEnd(loops, key, statements, registrations::add);
     }
 
     private static AttestationClaims claim() throws Exception {
@@ -118,18 +118,18 @@ class VmChannelsTest {
         try (HostChannelEnd host = host()) {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             vm.attach();
-            assertThat(GuestChannelEnd.next(firstWords)).isEqualTo(HostChannelEnd.owner(1));
+            assertThat(GuestChannelEnd.next(registrations)).isEqualTo(HostChannelEnd.owner(1));
             assertThat(host.channels.countAttached()).isEqualTo(1);
             ClientLink second = vm.attach().link();
             // Behind whatever the second session had told, for there is one writer.
             askOften(second, claim());
-            assertThat(firstWords).isEmpty();
+            assertThat(registrations).isEmpty();
             assertThat(host.metrics.sessions.getCount()).isGreaterThanOrEqualTo(2);
         }
         try (HostChannelEnd host = host()) {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             vm.nextAttachment();
-            assertThat(GuestChannelEnd.next(firstWords)).isEqualTo(HostChannelEnd.owner(1));
+            assertThat(GuestChannelEnd.next(registrations)).isEqualTo(HostChannelEnd.owner(1));
         }
     }
 
@@ -139,7 +139,7 @@ class VmChannelsTest {
             host.channels.requestShutdown(HostChannelEnd.owner(1).uuid(), Duration.ofSeconds(20));
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             vm.attach();
-            assertThat(GuestChannelEnd.next(firstWords)).isEqualTo(HostChannelEnd.owner(1));
+            assertThat(GuestChannelEnd.next(registrations)).isEqualTo(HostChannelEnd.owner(1));
             assertThat(vm.leaves).as("there was no channel yet").isEmpty();
             host.channels.requestShutdown(HostChannelEnd.owner(1).uuid(), Duration.ofSeconds(20));
             assertThat(GuestChannelEnd.next(vm.leaves)).isBetween(Duration.ofSeconds(1), Duration.ofSeconds(20));
@@ -155,8 +155,8 @@ class VmChannelsTest {
     @Test
     void a_first_word_that_was_not_written_down_is_told_again() throws Exception {
         GuestRegistrationListener full = owner -> {
-            firstWords.add(owner);
-            if (firstWords.size() < 2) {
+            registrations.add(owner);
+            if (registrations.size() < 2) {
                 throw new IOException("no space left on device");
             }
         };
@@ -164,11 +164,11 @@ class VmChannelsTest {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             vm.attach();
             long endNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
-            while (firstWords.size() < 2) {
+            while (registrations.size() < 2) {
                 assertThat(System.nanoTime() - endNs).isNegative();
                 Thread.onSpinWait();
             }
-            assertThat(firstWords).containsOnly(HostChannelEnd.owner(1));
+            assertThat(registrations).containsOnly(HostChannelEnd.owner(1));
         }
     }
 
@@ -221,22 +221,22 @@ class VmChannelsTest {
     }
 
     private HostChannelEnd host(AssignmentSource assignments) {
-        return new HostChannelEnd(loops, key, statements, assignments, firstWords::add);
+        return new HostChannelEnd(loops, key, statements, assignments, registrations::add);
     }
 
     @Test
     void a_vm_hears_what_it_is_and_verifies_it_and_hears_the_same_after_a_restart() throws Exception {
-        BootFixture world = new BootFixture();
-        Map<ResourceOwner, AssignmentMessage.Assigned> kept = Map.of(HostChannelEnd.owner(1), world.assigned());
+        BootFixture fixture = new BootFixture();
+        Map<ResourceOwner, AssignmentMessage.Assigned> kept = Map.of(HostChannelEnd.owner(1), fixture.assigned());
         AssignmentSource assignments = vm -> Optional.ofNullable(kept.get(vm));
         VmAssignment first;
         try (HostChannelEnd host = host(assignments)) {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             ClientLink channel = vm.attach().link();
             first = askWhat(channel);
-            assertThat(first.name()).isEqualTo(world.worker);
-            assertThat(first.requester()).isEqualTo(world.controller);
-            assertThat(first.project().number()).isEqualTo(world.project.number());
+            assertThat(first.name()).isEqualTo(fixture.worker);
+            assertThat(first.requester()).isEqualTo(fixture.controller);
+            assertThat(first.project().number()).isEqualTo(fixture.project.number());
             assertThatThrownBy(() ->
                             GuestChannelEnd.done(AssignmentQuery.ask(channel)).get())
                     .hasMessageContaining("refusal: busy");
@@ -272,19 +272,20 @@ class VmChannelsTest {
 
     @Test
     void documents_that_a_host_has_forged_make_no_assignment() throws Exception {
-        BootFixture world = new BootFixture();
+        BootFixture fixture = new BootFixture();
         AssignmentMessage.Assigned forged = new AssignmentMessage.Assigned(
-                world.worker, BootFixture.TICKET, 3, world.controller, new BootFixture().documents());
+                fixture.worker, BootFixture.TICKET, 3, fixture.controller, new BootFixture().documents());
         try (HostChannelEnd host = host(owner -> Optional.of(forged))) {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             ClientLink channel = vm.attach().link();
-            assertThatThrownBy(() -> askWhat(channel)).hasMessageContaining("want documents of " + world.project.id());
+            assertThatThrownBy(() -> askWhat(channel))
+                    .hasMessageContaining("want documents of " + fixture.project.id());
         }
     }
 
     @Test
     void what_cannot_be_recorded_is_not_signed_and_the_vm_learns_nothing_of_why() throws Exception {
-        try (HostChannelEnd host = new HostChannelEnd(loops, key, folder.resolve("missing"), firstWords::add)) {
+        try (HostChannelEnd host = new HostChannelEnd(loops, key, folder.resolve("missing"), registrations::add)) {
             host.channels.open(HostChannelEnd.plan(1, vm.socket()));
             ClientLink channel = vm.attach().link();
             assertThatThrownBy(() -> ask(channel, claim()))

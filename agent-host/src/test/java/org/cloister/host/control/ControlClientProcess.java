@@ -56,7 +56,7 @@ final class ControlClientProcess implements AutoCloseable {
         return process.pid();
     }
 
-    ControlClientProcess say(String line) throws IOException {
+    ControlClientProcess send(String line) throws IOException {
         in.write(line + "\n");
         in.flush();
         return this;
@@ -64,12 +64,12 @@ final class ControlClientProcess implements AutoCloseable {
 
     /** @return null at the end */
     @Nullable
-    String hear() throws IOException {
+    String receive() throws IOException {
         return out.readLine();
     }
 
     /** All that comes until the end. */
-    List<String> rest() {
+    List<String> remaining() {
         return out.lines().toList();
     }
 

@@ -30,10 +30,10 @@ import org.junit.jupiter.api.io.TempDir;
 class ControlServerTest {
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
     private static final String RUN = "{\"request\":\"run\",\"ticket\":\"" + TICKET + "\",\"again\":false}";
-    private static final String AGAIN = RUN.replace("false", "true");
+    private static final String REATTACH = RUN.replace("false", "true");
     private static final String STATUS = "{\"request\":\"status\"}";
     private static final long JOB = 4711;
-    private static final int NOBODY = 65_534;
+    private static final int UNKNOWN_UID = 65_534;
 
     @TempDir
     private Path folder;
@@ -42,13 +42,13 @@ class ControlServerTest {
     private final List<ControlClientProcess> callers = new ArrayList<>();
     private int me;
     private Path socket;
-    private ControlServer desk;
+    private ControlServer server;
 
     @BeforeEach
     void open() throws IOException {
         me = (Integer) Files.getAttribute(folder, "unix:uid");
         socket = folder.resolve("s");
-        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.of(group()), me), this::jobOf, work);
+        server = ControlServer.open(socket, new CallerAuthorization(OptionalInt.of(group()), me), this::jobOf, work);
     }
 
     @AfterEach
@@ -56,7 +56,7 @@ class ControlServerTest {
         for (ControlClientProcess each : callers) {
             each.close();
         }
-        desk.close();
+        server.close();
         assertThat(socket).doesNotExist();
     }
 
@@ -87,28 +87,28 @@ class ControlServerTest {
 
     @Test
     void a_job_step_hears_of_its_vm_until_the_guest_powers_off() throws Exception {
-        ControlClientProcess caller = caller().say(RUN);
-        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"job\",\"ms\":7}}");
-        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"ticket\",\"ms\":7}}");
-        assertThat(caller.hear()).isEqualTo("{\"phase\":{\"name\":\"running\",\"ms\":7}}");
+        ControlClientProcess caller = caller().send(RUN);
+        assertThat(caller.receive()).isEqualTo("{\"phase\":{\"name\":\"job\",\"ms\":7}}");
+        assertThat(caller.receive()).isEqualTo("{\"phase\":{\"name\":\"ticket\",\"ms\":7}}");
+        assertThat(caller.receive()).isEqualTo("{\"phase\":{\"name\":\"running\",\"ms\":7}}");
         assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(caller.pid(), me, JOB));
         work.powerOff(TICKET);
-        assertThat(caller.rest())
+        assertThat(caller.remaining())
                 .containsExactly("{\"end\":{\"code\":\"done\",\"phase\":\"gone\","
                         + "\"text\":\"the guest powered off\",\"hint\":\"\"}}");
     }
 
     @Test
     void a_vm_ends_when_who_waits_for_it_says_so() throws Exception {
-        ControlClientProcess caller = caller().say(RUN);
+        ControlClientProcess caller = caller().send(RUN);
         work.awaitCallers(1);
-        caller.say("{\"request\":\"stop\"}");
-        assertThat(caller.rest()).hasSize(4).last().asString().contains("\"code\":\"stopped\"");
+        caller.send("{\"request\":\"stop\"}");
+        assertThat(caller.remaining()).hasSize(4).last().asString().contains("\"code\":\"stopped\"");
     }
 
     @Test
     void a_vm_ends_when_who_waits_for_it_is_killed() throws Exception {
-        ControlClientProcess caller = caller().say(RUN);
+        ControlClientProcess caller = caller().send(RUN);
         work.awaitCallers(1);
         caller.kill();
         assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
@@ -116,32 +116,36 @@ class ControlServerTest {
 
     @Test
     void a_vm_ends_when_who_waits_for_it_says_anything_else() throws Exception {
-        ControlClientProcess caller = caller().say(RUN);
+        ControlClientProcess caller = caller().send(RUN);
         work.awaitCallers(1);
-        caller.say(STATUS);
+        caller.send(STATUS);
         assertThat(work.awaitEnd(TICKET).code()).isEqualTo(VmRunCode.STOPPED);
-        assertThat(caller.rest()).anyMatch(line -> line.contains("expected stop after run"));
+        assertThat(caller.remaining()).anyMatch(line -> line.contains("expected stop after run"));
     }
 
     @Test
     void a_vm_outlasts_the_desk_and_its_caller_waits_on_at_the_next_one() throws Exception {
-        ControlClientProcess caller = caller().say(RUN);
+        ControlClientProcess caller = caller().send(RUN);
         work.awaitCallers(1);
-        desk.close();
-        assertThat(caller.rest()).hasSize(3);
-        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work);
-        ControlClientProcess other = caller().say(AGAIN);
+        server.close();
+        assertThat(caller.remaining()).hasSize(3);
+        server = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work);
+        ControlClientProcess other = caller().send(REATTACH);
         work.awaitCallers(2);
         work.powerOff(TICKET);
-        assertThat(other.rest()).hasSize(1).first().asString().contains("\"code\":\"done\"");
-        assertThat(caller().say(AGAIN).rest()).hasSize(1).first().asString().contains("\"code\":\"done\"");
+        assertThat(other.remaining()).hasSize(1).first().asString().contains("\"code\":\"done\"");
+        assertThat(caller().send(REATTACH).remaining())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("\"code\":\"done\"");
     }
 
     @Test
     void a_second_step_of_a_ticket_is_refused_and_the_first_goes_on() throws Exception {
-        caller().say(RUN);
+        caller().send(RUN);
         work.awaitCallers(1);
-        assertThat(caller().say(RUN).rest())
+        assertThat(caller().send(RUN).remaining())
                 .containsExactly("{\"refused\":{\"text\":\"ticket " + TICKET
                         + ": want one without a VM, have the VM of job 4711\",\"hint\":\"submit the job again\"}}");
         assertThat(work.vms()).hasSize(1);
@@ -159,7 +163,7 @@ class ControlServerTest {
 
     @Test
     void operators_see_the_host_its_vms_and_its_ledger_and_stop_a_vm() throws Exception {
-        caller().say(RUN);
+        caller().send(RUN);
         work.awaitCallers(1);
         String uuid = work.vms().get(0).owner().uuid();
         String vm = "\"vm\":\"cloister-czgfrtu36vggs2hc-0\",\"uuid\":\"" + uuid + "\",\"project\":\"" + "p".repeat(51)
@@ -207,32 +211,38 @@ class ControlServerTest {
     void other_users_are_not_even_read() throws Exception {
         assumeTrue(me == 0, "only root becomes another user");
         open(folder);
-        String[] nobody = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups"};
+        String[] unknownUid = {"setpriv", "--reuid=" + UNKNOWN_UID, "--regid=" + UNKNOWN_UID, "--clear-groups"};
         // Nothing is said, and the answer comes.
-        assertThat(caller(nobody).rest()).hasSize(1).first().asString().contains("user 65534 may not use agent-host");
-        String[] member = {"setpriv", "--reuid=" + NOBODY, "--regid=" + NOBODY, "--groups=" + (group() + 4242)};
-        desk.close();
-        desk = ControlServer.open(
+        assertThat(caller(unknownUid).remaining())
+                .hasSize(1)
+                .first()
+                .asString()
+                .contains("user 65534 may not use agent-host");
+        String[] member = {"setpriv", "--reuid=" + UNKNOWN_UID, "--regid=" + UNKNOWN_UID, "--groups=" + (group() + 4242)
+        };
+        server.close();
+        server = ControlServer.open(
                 socket, new CallerAuthorization(OptionalInt.of(group() + 4242), me), this::jobOf, work);
-        assertThat(caller(member).say(STATUS).rest())
+        assertThat(caller(member).send(STATUS).remaining())
                 .hasSize(1)
                 .first()
                 .asString()
                 .startsWith("{\"answer\":");
-        assertThat(caller(member).say(RUN).rest())
+        assertThat(caller(member).send(RUN).remaining())
                 .hasSize(1)
                 .first()
                 .asString()
                 .contains("user 65534 may not run VMs: only job steps of user 0 may");
-        desk.close();
-        desk = ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), NOBODY), this::jobOf, work);
-        assertThat(caller(nobody).say(STATUS).rest())
+        server.close();
+        server = ControlServer.open(
+                socket, new CallerAuthorization(OptionalInt.empty(), UNKNOWN_UID), this::jobOf, work);
+        assertThat(caller(unknownUid).send(STATUS).remaining())
                 .hasSize(1)
                 .first()
                 .asString()
                 .contains("only root and members of its group");
-        ControlClientProcess runner = caller(nobody).say(RUN);
-        assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(runner.pid(), NOBODY, JOB));
+        ControlClientProcess runner = caller(unknownUid).send(RUN);
+        assertThat(work.awaitCallers(1)).containsExactly(new JobStepCaller(runner.pid(), UNKNOWN_UID, JOB));
     }
 
     /** For users that may reach nothing else here. */
@@ -257,7 +267,7 @@ class ControlServerTest {
     void users_and_groups_are_found_by_their_names() throws IOException {
         assertThat(SystemAccounts.user("root")).isZero();
         assertThat(SystemAccounts.group("root")).isZero();
-        assertThat(SystemAccounts.user("nobody")).isEqualTo(NOBODY);
+        assertThat(SystemAccounts.user("nobody")).isEqualTo(UNKNOWN_UID);
         assertThatThrownBy(() -> SystemAccounts.user("no-such-user"))
                 .hasMessageContaining("user no-such-user does not exist");
         assertThatThrownBy(() -> SystemAccounts.group("no-such-group"))

@@ -83,7 +83,7 @@ class DriveLeaseMonitorTest {
                 : each);
     }
 
-    private LeaseWait waiting(BooleanSupplier goesOn) {
+    private LeaseWait waiting(BooleanSupplier isRunning) {
         return new LeaseWait() {
             @Override
             public long nowNs() {
@@ -93,17 +93,17 @@ class DriveLeaseMonitorTest {
             @Override
             public boolean pause(Duration time) {
                 nowNs += time.toNanos();
-                return goesOn.getAsBoolean();
+                return isRunning.getAsBoolean();
             }
         };
     }
 
-    private boolean take(BooleanSupplier goesOn) throws Exception {
-        return watch.acquire(OWNER, USE, 1, waiting(goesOn));
+    private boolean acquire(BooleanSupplier isRunning) throws Exception {
+        return watch.acquire(OWNER, USE, 1, waiting(isRunning));
     }
 
     private void run() throws Exception {
-        assertThat(take(() -> true)).isTrue();
+        assertThat(acquire(() -> true)).isTrue();
         ledger.add(VmLedgerEntry.claim(OWNER, false, 1));
         watch.onBuilt(OWNER);
         watch.onPass(true);
@@ -114,7 +114,7 @@ class DriveLeaseMonitorTest {
         return drives.isHeld(USE.drive(), drives.holder(USE.epoch(), OWNER.ticket()));
     }
 
-    private void takeElsewhere() throws Exception {
+    private void acquireElsewhere() throws Exception {
         elsewhere.acquire(LATER.drive(), elsewhere.holder(LATER.epoch(), OTHER.ticket()), 1, waiting(() -> false));
     }
 
@@ -135,7 +135,7 @@ class DriveLeaseMonitorTest {
     @Test
     void a_later_epoch_ends_the_vm_and_its_taker_hears_when_it_is_gone() throws Exception {
         run();
-        takeElsewhere();
+        acquireElsewhere();
         watch.checkLeases();
         watch.checkLeases();
         watch.checkDeadlines();
@@ -143,12 +143,12 @@ class DriveLeaseMonitorTest {
         ledger.clear();
         watch.checkLeases();
         nowNs = 0;
-        takeElsewhereAgain();
+        reacquireElsewhere();
         assertThat(nowNs).isZero();
     }
 
     /** It has to wait for nobody. */
-    private void takeElsewhereAgain() throws Exception {
+    private void reacquireElsewhere() throws Exception {
         assertThat(elsewhere.acquire(
                         LATER.drive(), elsewhere.holder(LATER.epoch(), OTHER.ticket()), 1, waiting(() -> false)))
                 .isTrue();
@@ -193,7 +193,7 @@ class DriveLeaseMonitorTest {
     void an_answer_is_as_old_as_its_question() throws Exception {
         Path image = drives.image(USE.drive());
         answered = () -> Files.exists(image);
-        assertThat(take(() -> true)).isTrue();
+        assertThat(acquire(() -> true)).isTrue();
         ledger.add(VmLedgerEntry.claim(OWNER, false, 1));
         watch.onBuilt(OWNER);
         nowNs += AGE.toNanos() / 4;
@@ -220,14 +220,14 @@ class DriveLeaseMonitorTest {
         watch.checkLeases();
         assertThat(isOurs()).isTrue();
         assertThat(watch.count()).isOne();
-        takeElsewhere();
+        acquireElsewhere();
         watch.checkLeases();
         assertThat(ends).containsExactly(Why.DRIVE_TAKEN);
     }
 
     @Test
     void a_daemon_that_was_killed_before_the_ledger_knew_lets_go_once_it_has_seen_everything() throws Exception {
-        take(() -> true);
+        acquire(() -> true);
         watch = watch();
         watch.onPass(false);
         watch.checkLeases();
@@ -271,8 +271,8 @@ class DriveLeaseMonitorTest {
     @Test
     void who_waits_for_a_drive_is_left_alone_and_lets_go_when_it_waits_no_more() throws Exception {
         watch.onPass(true);
-        takeElsewhereBefore();
-        assertThat(take(() -> {
+        acquireElsewhereBefore();
+        assertThat(acquire(() -> {
                     watch.checkLeases();
                     watch.checkDeadlines();
                     return nowNs < AGE.toNanos() / 2;
@@ -286,20 +286,20 @@ class DriveLeaseMonitorTest {
         assertThat(watch.count()).isZero();
     }
 
-    private void takeElsewhereBefore() throws Exception {
+    private void acquireElsewhereBefore() throws Exception {
         elsewhere.acquire(USE.drive(), elsewhere.holder(USE.epoch() - 1, OTHER.ticket()), 1, waiting(() -> false));
     }
 
     @Test
     void a_drive_that_is_refused_or_cannot_be_asked_for_leaves_nothing_to_look_after() throws Exception {
-        takeElsewhere();
-        assertThatThrownBy(() -> take(() -> true))
+        acquireElsewhere();
+        assertThatThrownBy(() -> acquire(() -> true))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED));
         watch.onBuilt(OWNER);
         watch.checkLeases();
         Files.delete(folder.resolve(SharedDrives.MARK));
-        assertThatThrownBy(() -> take(() -> true))
+        assertThatThrownBy(() -> acquire(() -> true))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.UNAVAILABLE));
         watch.onBuilt(OWNER);

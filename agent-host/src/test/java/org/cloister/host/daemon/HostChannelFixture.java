@@ -58,7 +58,7 @@ public final class HostChannelFixture implements AutoCloseable {
      * Who it is.
      *
      * @param state a folder of its own
-     * @param beliefs of its site
+     * @param trustStore of its site
      * @param answered counts how often it said what a VM is, or that it does not know
      */
     public record Self(
@@ -66,7 +66,7 @@ public final class HostChannelFixture implements AutoCloseable {
             CertificateName name,
             TlsCredential own,
             InetSocketAddress relay,
-            TrustStore beliefs,
+            TrustStore trustStore,
             AtomicInteger answered) {
         public SigningKey key() throws IOException {
             return SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key()));
@@ -97,12 +97,12 @@ public final class HostChannelFixture implements AutoCloseable {
         VmFolders folders = self.folders();
         EpochStore epochs = EpochStore.open(self.state().resolve("epochs"));
         claims = new TicketClaims(
-                new ClaimResponseVerifier(self.key().verificationKey(), self.beliefs(), epochs, ledger::hasTicket),
+                new ClaimResponseVerifier(self.key().verificationKey(), self.trustStore(), epochs, ledger::hasTicket),
                 (head, from) -> {},
                 TicketClaims.DEFAULT_TIMEOUT);
         metrics = new HostMetrics(ledger::entries, Duration.ofMinutes(1), clock);
-        VmTerminator ender = new VmTerminator(ledger, metrics, () -> {}, owner -> {}, clock);
-        runs = new VmRuns(parts(ender, clock));
+        VmTerminator terminator = new VmTerminator(ledger, metrics, () -> {}, owner -> {}, clock);
+        runs = new VmRuns(parts(terminator, clock));
         VmForwarder forwarding = new VmForwarder(self.name(), new HostLinkListener(claims, (head, from) -> {}));
         VmEvidenceIssuer evidence =
                 new VmEvidenceIssuer(self.name().id(), self.key(), self.statements(), clock, metrics.channels());
@@ -111,17 +111,17 @@ public final class HostChannelFixture implements AutoCloseable {
             return folders.assignment(owner);
         };
         channels = new VmChannels(loops, forwarding, evidence, assignments, runs::onRegistered, metrics.channels());
-        GuestShutdownNotifier leaving = new GuestShutdownNotifier(ledger, TIMES, clock, channels);
-        runs.setEndListener(leaving::onEndRecorded);
-        HostDaemon.listen(ledger.entries(), folders, leaving, channels);
+        GuestShutdownNotifier shutdownNotifier = new GuestShutdownNotifier(ledger, TIMES, clock, channels);
+        runs.setEndListener(shutdownNotifier::onEndRecorded);
+        HostDaemon.reconcileChannels(ledger.entries(), folders, shutdownNotifier, channels);
         link = new AgentLink(
                 loops,
-                new AgentLink.Settings(List.of(self.relay()), self::own, each -> each, self.beliefs(), "agent-host"),
+                new AgentLink.Settings(List.of(self.relay()), self::own, each -> each, self.trustStore(), "agent-host"),
                 forwarding,
                 new SecureRandom());
     }
 
-    private VmRunContext parts(VmTerminator ender, InstantSource clock) {
+    private VmRunContext parts(VmTerminator terminator, InstantSource clock) {
         return new VmRunContext(
                 ledger,
                 null,
@@ -135,7 +135,7 @@ public final class HostChannelFixture implements AutoCloseable {
                 null,
                 null,
                 metrics,
-                ender,
+                terminator,
                 Optional.empty(),
                 clock);
     }

@@ -42,18 +42,18 @@ class VmRunResultMappingTest {
 
     @Test
     void the_host_is_at_fault_where_a_job_a_guest_and_a_restart_are_not() {
-        Map<Why, VmRunCode> wanted = new EnumMap<>(Why.class);
-        wanted.put(Why.ASKED, VmRunCode.STOPPED);
-        wanted.put(Why.STEP_GONE, VmRunCode.STOPPED);
-        wanted.put(Why.NOT_REGISTERED, VmRunCode.GUEST);
-        wanted.put(Why.INTERRUPTED, VmRunCode.UNAVAILABLE);
-        wanted.put(Why.STOPPED, VmRunCode.HOST);
-        wanted.put(Why.LOST, VmRunCode.HOST);
-        wanted.put(Why.FAILED, VmRunCode.HOST);
-        wanted.put(Why.ORPHAN, VmRunCode.HOST);
-        wanted.put(Why.DRIVE_TAKEN, VmRunCode.STOPPED);
-        wanted.put(Why.DRIVE_SILENT, VmRunCode.UNAVAILABLE);
-        wanted.forEach((why, code) ->
+        Map<Why, VmRunCode> expected = new EnumMap<>(Why.class);
+        expected.put(Why.ASKED, VmRunCode.STOPPED);
+        expected.put(Why.STEP_GONE, VmRunCode.STOPPED);
+        expected.put(Why.NOT_REGISTERED, VmRunCode.GUEST);
+        expected.put(Why.INTERRUPTED, VmRunCode.UNAVAILABLE);
+        expected.put(Why.STOPPED, VmRunCode.HOST);
+        expected.put(Why.LOST, VmRunCode.HOST);
+        expected.put(Why.FAILED, VmRunCode.HOST);
+        expected.put(Why.ORPHAN, VmRunCode.HOST);
+        expected.put(Why.DRIVE_TAKEN, VmRunCode.STOPPED);
+        expected.put(Why.DRIVE_SILENT, VmRunCode.UNAVAILABLE);
+        expected.forEach((why, code) ->
                 assertThat(code(why, VmRunPhase.RUNNING)).as(why.toString()).isEqualTo(code));
     }
 }

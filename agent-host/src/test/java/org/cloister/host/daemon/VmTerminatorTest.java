@@ -26,7 +26,7 @@ class VmTerminatorTest {
 
     private final List<ResourceOwner> cut = new ArrayList<>();
 
-    private VmTerminator ender(VmLedger ledger, VmTerminator.DomainDestroyer off) {
+    private VmTerminator terminator(VmLedger ledger, VmTerminator.DomainDestroyer off) {
         HostMetrics metrics = new HostMetrics(ledger::entries, Duration.ofSeconds(60), () -> Instant.EPOCH);
         return new VmTerminator(ledger, metrics, () -> {}, off, () -> Instant.EPOCH);
     }
@@ -35,7 +35,7 @@ class VmTerminatorTest {
     void what_is_written_down_is_left_to_the_rounds() throws Exception {
         try (VmLedger ledger = VmLedger.open(folder.resolve("ledger"))) {
             ledger.claim(VmLedgerEntry.claim(OWNER, false, 1));
-            ender(ledger, cut::add).fence(OWNER.uuid(), Why.DRIVE_TAKEN);
+            terminator(ledger, cut::add).fence(OWNER.uuid(), Why.DRIVE_TAKEN);
             assertThat(ledger.entry(OWNER.uuid()).flatMap(VmLedgerEntry::end))
                     .hasValueSatisfying(end -> assertThat(end.why()).isEqualTo(Why.DRIVE_TAKEN));
             assertThat(cut).isEmpty();
@@ -47,14 +47,14 @@ class VmTerminatorTest {
         VmLedger ledger = VmLedger.open(folder.resolve("ledger"));
         ledger.claim(VmLedgerEntry.claim(OWNER, false, 1));
         ledger.close();
-        assertThatThrownBy(() -> ender(ledger, cut::add).fence(OWNER.uuid(), Why.DRIVE_SILENT))
+        assertThatThrownBy(() -> terminator(ledger, cut::add).fence(OWNER.uuid(), Why.DRIVE_SILENT))
                 .isInstanceOf(IOException.class);
         assertThat(cut).containsExactly(OWNER);
         assertThat(ledger.entry(OWNER.uuid()).flatMap(VmLedgerEntry::end)).isEmpty();
         VmTerminator.DomainDestroyer silent = owner -> {
             throw new IOException("libvirtd is silent");
         };
-        assertThatThrownBy(() -> ender(ledger, silent).fence(OWNER.uuid(), Why.DRIVE_SILENT))
+        assertThatThrownBy(() -> terminator(ledger, silent).fence(OWNER.uuid(), Why.DRIVE_SILENT))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("nor is it cut off: libvirtd is silent");
     }

@@ -58,10 +58,10 @@ class DriveTwoHostsTest {
     void a_taker_that_is_killed_leaves_a_lease_that_another_can_take() throws Exception {
         DriveSamples.storage(folder);
         int epoch = 1;
-        for (int round = 0; round < 4; round++) {
+        for (int runPass = 0; runPass < 4; runPass++) {
             Process process = start(1, epoch, 4000);
             try (BufferedReader out = process.inputReader()) {
-                for (int i = 0; i < 20 + 7 * round; i++) {
+                for (int i = 0; i < 20 + 7 * runPass; i++) {
                     epoch = Integer.parseInt(out.readLine().substring("had ".length()));
                 }
                 process.toHandle().destroyForcibly();

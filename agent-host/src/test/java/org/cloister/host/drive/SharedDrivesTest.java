@@ -43,11 +43,11 @@ class SharedDrivesTest {
         return host.holder(epoch, DriveSamples.opening(epoch));
     }
 
-    private static boolean take(SharedDrives host, int epoch, LeaseWait patience) throws Exception {
-        return host.acquire(DRIVE, holder(host, epoch), DriveSamples.MIB, patience);
+    private static boolean acquire(SharedDrives host, int epoch, LeaseWait wait) throws Exception {
+        return host.acquire(DRIVE, holder(host, epoch), DriveSamples.MIB, wait);
     }
 
-    private static boolean letGo(SharedDrives host, int epoch) {
+    private static boolean release(SharedDrives host, int epoch) {
         try {
             host.release(DRIVE, holder(host, epoch));
             return true;
@@ -63,7 +63,7 @@ class SharedDrivesTest {
     @Test
     void the_first_has_the_drive_at_once_and_it_is_sparse_and_private() throws Exception {
         ManualLeaseWait clock = new ManualLeaseWait();
-        assertThat(take(first, 7, clock)).isTrue();
+        assertThat(acquire(first, 7, clock)).isTrue();
         assertThat(clock.pauses()).isZero();
         Path image = first.image(DRIVE);
         assertThat(image)
@@ -87,19 +87,19 @@ class SharedDrivesTest {
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("does not exist");
         assertThat(lease()).doesNotExist();
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         Files.writeString(first.image(DRIVE), "what a VM wrote");
-        letGo(first, 1);
+        release(first, 1);
         assertThat(second.acquire(DRIVE, holder(second, 2), 0, new ManualLeaseWait()))
                 .isTrue();
-        letGo(second, 2);
-        assertThat(take(first, 3, new ManualLeaseWait())).isTrue();
+        release(second, 2);
+        assertThat(acquire(first, 3, new ManualLeaseWait())).isTrue();
         assertThat(first.image(DRIVE)).hasContent("what a VM wrote");
     }
 
     @Test
     void no_drive_is_made_in_the_place_of_one_that_is_there() throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         Path image = first.image(DRIVE);
         Files.writeString(image, "what a VM wrote");
         try (LockedDrive locked = LockedDrive.of(folder, DRIVE)) {
@@ -108,15 +108,15 @@ class SharedDrivesTest {
         }
         assertThat(image).hasContent("what a VM wrote");
         Files.delete(image);
-        letGo(first, 1);
-        assertThat(take(second, 2, new ManualLeaseWait())).isTrue();
+        release(first, 1);
+        assertThat(acquire(second, 2, new ManualLeaseWait())).isTrue();
         assertThat(image).hasSize(DriveSamples.MIB << 20);
         assertThat(image.resolveSibling("main.img.new")).doesNotExist();
     }
 
     @Test
     void a_drive_that_cannot_be_looked_for_is_not_an_absent_one() throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         try (LockedDrive locked = LockedDrive.of(folder, DRIVE)) {
             assertThat(locked.hasImage()).isTrue();
             Path project = folder.resolve(DRIVE.project());
@@ -131,27 +131,27 @@ class SharedDrivesTest {
 
     @Test
     void an_epoch_is_used_by_taking_and_the_same_opening_on_the_same_host_goes_on_with_it() throws Exception {
-        take(first, 5, new ManualLeaseWait());
-        assertThat(take(first, 5, new ManualLeaseWait())).isTrue();
-        assertThatThrownBy(() -> take(second, 5, new ManualLeaseWait()))
+        acquire(first, 5, new ManualLeaseWait());
+        assertThat(acquire(first, 5, new ManualLeaseWait())).isTrue();
+        assertThatThrownBy(() -> acquire(second, 5, new ManualLeaseWait()))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("epoch 5 is not later than 5");
-        assertThatThrownBy(() -> take(second, 4, new ManualLeaseWait()))
+        assertThatThrownBy(() -> acquire(second, 4, new ManualLeaseWait()))
                 .hasMessageContaining("epoch 4 is not later than 5");
         assertThatThrownBy(
                         () -> first.acquire(DRIVE, first.holder(5, DriveSamples.opening(6)), 1, new ManualLeaseWait()))
                 .isInstanceOf(StartFailed.class);
-        letGo(first, 5);
-        assertThatThrownBy(() -> take(first, 5, new ManualLeaseWait()))
+        release(first, 5);
+        assertThatThrownBy(() -> acquire(first, 5, new ManualLeaseWait()))
                 .hasMessageContaining("epoch 5 is not later than 5");
-        assertThat(take(second, 6, new ManualLeaseWait())).isTrue();
+        assertThat(acquire(second, 6, new ManualLeaseWait())).isTrue();
     }
 
     @Test
     void a_taker_waits_until_the_earlier_holder_lets_go() throws Exception {
-        take(first, 1, new ManualLeaseWait());
-        ManualLeaseWait clock = new ManualLeaseWait(pauses -> pauses < 4 || letGo(first, 1));
-        assertThat(take(second, 2, clock)).isTrue();
+        acquire(first, 1, new ManualLeaseWait());
+        ManualLeaseWait clock = new ManualLeaseWait(pauses -> pauses < 4 || release(first, 1));
+        assertThat(acquire(second, 2, clock)).isTrue();
         assertThat(clock.pauses()).isEqualTo(5);
         assertThat(first.isHeld(DRIVE, holder(first, 1))).isFalse();
         assertThat(second.isHeld(DRIVE, holder(second, 2))).isTrue();
@@ -162,42 +162,43 @@ class SharedDrivesTest {
         SharedDrives patient = new SharedDrives(folder, "h9.host.site.cloister.internal", Duration.ofSeconds(90));
         patient.acquire(DRIVE, holder(patient, 1), DriveSamples.MIB, new ManualLeaseWait());
         ManualLeaseWait clock = new ManualLeaseWait();
-        assertThat(take(second, 2, clock)).isTrue();
+        assertThat(acquire(second, 2, clock)).isTrue();
         assertThat(clock.pauses()).isEqualTo(90);
         // It is known to be gone from then on.
-        letGo(second, 2);
+        release(second, 2);
         ManualLeaseWait next = new ManualLeaseWait();
-        assertThat(take(third, 3, next)).isTrue();
+        assertThat(acquire(third, 3, next)).isTrue();
         assertThat(next.pauses()).isZero();
     }
 
     @Test
     void a_taker_that_was_killed_waits_anew_and_who_waited_does_not_speak_for_those_before() throws Exception {
-        take(first, 1, new ManualLeaseWait());
-        assertThat(take(second, 2, new ManualLeaseWait(pauses -> pauses < 50))).isFalse();
+        acquire(first, 1, new ManualLeaseWait());
+        assertThat(acquire(second, 2, new ManualLeaseWait(pauses -> pauses < 50)))
+                .isFalse();
         ManualLeaseWait again = new ManualLeaseWait();
-        assertThat(take(second, 2, again)).isTrue();
+        assertThat(acquire(second, 2, again)).isTrue();
         assertThat(again.pauses()).isEqualTo(60);
         // The same with one who lets go without having had the drive: the first may still be there.
-        take(first, 3, new ManualLeaseWait(pauses -> letGo(second, 2)));
-        take(second, 4, new ManualLeaseWait(pauses -> false));
-        letGo(second, 4);
-        ManualLeaseWait last = new ManualLeaseWait(pauses -> pauses < 7 || letGo(first, 3));
-        assertThat(take(third, 5, last)).isTrue();
+        acquire(first, 3, new ManualLeaseWait(pauses -> release(second, 2)));
+        acquire(second, 4, new ManualLeaseWait(pauses -> false));
+        release(second, 4);
+        ManualLeaseWait last = new ManualLeaseWait(pauses -> pauses < 7 || release(first, 3));
+        assertThat(acquire(third, 5, last)).isTrue();
         assertThat(last.pauses()).isEqualTo(8);
     }
 
     @Test
     void a_later_opening_ends_the_waiting() throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         ManualLeaseWait clock = new ManualLeaseWait(pauses -> {
             try {
-                return take(third, 3, new ManualLeaseWait(none -> false)) || pauses < 9;
+                return acquire(third, 3, new ManualLeaseWait(none -> false)) || pauses < 9;
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }
         });
-        assertThatThrownBy(() -> take(second, 2, clock))
+        assertThatThrownBy(() -> acquire(second, 2, clock))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("a later epoch acquired it");
         assertThat(clock.pauses()).isOne();
@@ -221,9 +222,9 @@ class SharedDrivesTest {
                         + "\"opening\":\"abcdefghijklmnop\",\"seconds\":60}]}"
             })
     void a_damaged_lease_is_refused_with_what_mends_it_and_left_as_it_is(String text) throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         Files.writeString(lease(), text);
-        StartFailed refused = catchThrowableOfType(StartFailed.class, () -> take(second, 2, new ManualLeaseWait()));
+        StartFailed refused = catchThrowableOfType(StartFailed.class, () -> acquire(second, 2, new ManualLeaseWait()));
         assertThat(refused).hasMessageContaining(lease().toString());
         assertThat(refused.hint()).contains("check on every host that none runs");
         assertThatThrownBy(() -> first.release(DRIVE, holder(first, 1))).isInstanceOf(IOException.class);
@@ -234,8 +235,8 @@ class SharedDrivesTest {
 
     @Test
     void every_beginning_of_a_lease_is_refused() throws Exception {
-        take(first, 1, new ManualLeaseWait());
-        take(second, 2, new ManualLeaseWait(pauses -> false));
+        acquire(first, 1, new ManualLeaseWait());
+        acquire(second, 2, new ManualLeaseWait(pauses -> false));
         byte[] whole = Files.readAllBytes(lease());
         for (int length = 0; length < whole.length; length++) {
             byte[] cut = Arrays.copyOf(whole, length);
@@ -245,22 +246,22 @@ class SharedDrivesTest {
 
     @Test
     void storage_that_is_not_mounted_has_no_drives_and_gets_none() throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         Files.delete(folder.resolve(SharedDrives.MARK));
-        assertThatThrownBy(() -> take(second, 2, new ManualLeaseWait()))
+        assertThatThrownBy(() -> acquire(second, 2, new ManualLeaseWait()))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("mount the storage of vm.drives");
         assertThatThrownBy(() -> first.isHeld(DRIVE, holder(first, 1))).isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> letGo(first, 1)).isInstanceOf(UncheckedIOException.class);
+        assertThatThrownBy(() -> release(first, 1)).isInstanceOf(UncheckedIOException.class);
         assertThatThrownBy(first::leases).isInstanceOf(IOException.class);
     }
 
     @Test
     void a_lease_that_cannot_be_read_is_not_an_absent_one() throws Exception {
-        take(first, 1, new ManualLeaseWait());
+        acquire(first, 1, new ManualLeaseWait());
         Files.delete(lease());
         Files.createDirectory(lease());
-        assertThatThrownBy(() -> take(second, 2, new ManualLeaseWait())).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> acquire(second, 2, new ManualLeaseWait())).isInstanceOf(IOException.class);
         assertThatThrownBy(() -> first.isHeld(DRIVE, holder(first, 1))).isInstanceOf(IOException.class);
         Files.delete(lease());
         assertThat(first.isHeld(DRIVE, holder(first, 1))).isFalse();
@@ -269,8 +270,8 @@ class SharedDrivesTest {
     @Test
     void a_host_finds_its_own_leases_again() throws Exception {
         DriveName other = new DriveName(DRIVE.project(), "other");
-        take(first, 1, new ManualLeaseWait());
-        take(second, 2, new ManualLeaseWait(pauses -> false));
+        acquire(first, 1, new ManualLeaseWait());
+        acquire(second, 2, new ManualLeaseWait(pauses -> false));
         second.acquire(other, holder(second, 1), 1, new ManualLeaseWait());
         Files.writeString(lease().resolveSibling("No.lease"), "somebody's");
         assertThat(first.leases().ofThisHost()).containsExactly(new SharedDrives.NamedLease(DRIVE, holder(first, 1)));
@@ -278,16 +279,16 @@ class SharedDrivesTest {
                 .containsExactlyInAnyOrder(
                         new SharedDrives.NamedLease(DRIVE, holder(second, 2)),
                         new SharedDrives.NamedLease(other, holder(second, 1)));
-        letGo(first, 1);
+        release(first, 1);
         assertThat(first.leases()).isEqualTo(new SharedDrives.Leases(List.of(), List.of()));
     }
 
     @Test
     void takers_without_end_are_refused_before_a_lease_outgrows_its_limit() throws Exception {
         for (int epoch = 1; epoch <= DriveLease.MAX_BEFORE + 1; epoch++) {
-            take(first, epoch, new ManualLeaseWait(pauses -> false));
+            acquire(first, epoch, new ManualLeaseWait(pauses -> false));
         }
-        assertThatThrownBy(() -> take(second, 99, new ManualLeaseWait()))
+        assertThatThrownBy(() -> acquire(second, 99, new ManualLeaseWait()))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("start agent-host on the hosts that it names");
         assertThat(first.leases().ofThisHost()).hasSize(DriveLease.MAX_BEFORE + 1);

@@ -28,8 +28,8 @@ class NodeHealthTest {
 
     private final NodeHealth health = new NodeHealth(TIMES);
 
-    private static SlurmNodeState state(String words, String reason) {
-        return new SlurmNodeState(new HashSet<>(Arrays.asList(words.split("\\+", -1))), reason);
+    private static SlurmNodeState state(String flags, String reason) {
+        return new SlurmNodeState(new HashSet<>(Arrays.asList(flags.split("\\+", -1))), reason);
     }
 
     private static VmRunResult ending(VmRunCode code) {
@@ -157,13 +157,13 @@ class NodeHealthTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"idle+drain", "mixed+drain", "down", "down+drain", "fail"})
-    void what_somebody_else_took_out_is_left_alone(String words) {
+    void what_somebody_else_took_out_is_left_alone(String flags) {
         health.onPass(clean(), START);
         health.onVmEnded(ending(VmRunCode.HOST), START);
         String changed = DrainReason.of("scratch failed", START, false) + ", ann looks at it";
         for (String reason : List.of("disk swap", "cloister: mine", "none", "", changed)) {
-            assertThat(decide(state(words, reason), START + SECOND)).isEqualTo(LEAVE);
-            assertThat(decide(state(words, reason), START + 2 * CLEAN)).isEqualTo(LEAVE);
+            assertThat(decide(state(flags, reason), START + SECOND)).isEqualTo(LEAVE);
+            assertThat(decide(state(flags, reason), START + 2 * CLEAN)).isEqualTo(LEAVE);
         }
     }
 

@@ -111,8 +111,8 @@ class HostMetricsTest {
 
     @Test
     void a_makers_steps_are_timed_as_they_pass_and_counted_as_they_fail() throws IOException {
-        List<VmStartStep> said = new ArrayList<>();
-        VmStepRunner maker = new TimedStepRunner(
+        List<VmStartStep> output = new ArrayList<>();
+        VmStepRunner stepRunner = new TimedStepRunner(
                 new VmStepRunner() {
                     @Override
                     public boolean isFree(VmStartStep step) {
@@ -127,12 +127,12 @@ class HostMetricsTest {
                     }
                 },
                 scene.metrics,
-                (step, took) -> said.add(step));
-        maker.run(VmStartStep.OVERLAY);
-        assertThatThrownBy(() -> maker.run(VmStartStep.SCRATCH)).hasMessageContaining("no space left");
-        assertThat(maker.isFree(VmStartStep.TAP)).isTrue();
-        assertThat(maker.isFree(VmStartStep.PORT)).isFalse();
-        assertThat(said).containsExactly(VmStartStep.OVERLAY);
+                (step, took) -> output.add(step));
+        stepRunner.run(VmStartStep.OVERLAY);
+        assertThatThrownBy(() -> stepRunner.run(VmStartStep.SCRATCH)).hasMessageContaining("no space left");
+        assertThat(stepRunner.isFree(VmStartStep.TAP)).isTrue();
+        assertThat(stepRunner.isFree(VmStartStep.PORT)).isFalse();
+        assertThat(output).containsExactly(VmStartStep.OVERLAY);
         assertThat(scene.value("overlay_seconds_count")).isEqualTo(1);
         assertThat(scene.value("scratch_seconds_count")).isZero();
         assertThat(scene.value("scratch_failures_total")).isEqualTo(1);

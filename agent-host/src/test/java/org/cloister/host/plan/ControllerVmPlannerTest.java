@@ -35,7 +35,7 @@ class ControllerVmPlannerTest {
     private static final DriveClaim USE = new DriveClaim(new DriveName(OWNER.project(), "main"), 12);
     private static final Path DRIVE = Path.of("/srv/drives").resolve(USE.drive().file());
 
-    private static VmPlan plan(String network, StepAllocation allotment) throws Exception {
+    private static VmPlan plan(String network, StepAllocation stepAllocation) throws Exception {
         ProjectSubnet its = ProjectSubnet.parse(network);
         AllocatedSlot slot = new AllocatedSlot(
                 0,
@@ -58,7 +58,7 @@ class ControllerVmPlannerTest {
         return ControllerVmPlanner.plan(
                 new ControllerVmPlanner.SignedInputs(USE, allocation, slot),
                 OWNER,
-                allotment,
+                stepAllocation,
                 WorkerVmPlannerTest.image(),
                 WorkerVmPlannerTest.plain(),
                 new ControllerVmPlanner.VmPaths(WorkerVmPlannerTest.FOLDER, DRIVE));
@@ -66,7 +66,7 @@ class ControllerVmPlannerTest {
 
     @Test
     void a_controlling_vm_has_its_drive_and_no_scratch() throws Exception {
-        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.given("4-7", 4000));
+        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("4-7", 4000));
         assertThat(plan.domain().disks()).last().isEqualTo(new DomainDisk(DRIVE, "drive", DomainDisk.Use.WRITABLE));
         assertThat(plan.domain().disks())
                 .filteredOn(disk -> disk.use() == DomainDisk.Use.WRITABLE)
@@ -80,7 +80,7 @@ class ControllerVmPlannerTest {
 
     @Test
     void it_talks_to_every_worker_that_its_project_may_have_and_to_nobody_else() throws Exception {
-        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.given("0", 4000));
+        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0", 4000));
         assertThat(plan.port().role()).isEqualTo(PortRole.CONTROLLER);
         assertThat(plan.port().self()).hasToString("52:54:0a:40:0c:01=10.64.12.1");
         assertThat(plan.domain().mac()).isEqualTo(plan.port().self().mac());
@@ -94,18 +94,18 @@ class ControllerVmPlannerTest {
 
     @Test
     void a_network_with_more_stations_than_a_port_takes_is_refused() throws Exception {
-        assertThat(plan("10.64.0.0/20", WorkerVmPlannerTest.given("0", 4000))
+        assertThat(plan("10.64.0.0/20", WorkerVmPlannerTest.stepAllocation("0", 4000))
                         .port()
                         .peers())
                 .hasSize(4093);
-        assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.given("0", 4000)))
+        assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.stepAllocation("0", 4000)))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("network.prefix");
     }
 
     @Test
     void it_is_no_larger_than_its_step_as_a_worker_is() {
-        assertThatThrownBy(() -> plan("10.64.12.0/24", WorkerVmPlannerTest.given("0-4", 4000)))
+        assertThatThrownBy(() -> plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0-4", 4000)))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }

@@ -102,41 +102,46 @@ class WorkerVmPlannerTest {
                 3, OptionalInt.empty(), 2, OptionalInt.empty(), 4000, scratchMib, exclusive, 60, List.of());
     }
 
-    static StepAllocation given(String cpus, long mib) {
+    static StepAllocation stepAllocation(String cpus, long mib) {
         return new StepAllocation(Optional.of(CpuSet.parse(cpus)), OptionalInt.of(1), OptionalLong.of(mib * MIB));
     }
 
-    private static HostVmDefaults terms(MemoryBacking backing, SevDecision.Mode mode) {
+    private static HostVmDefaults defaults(MemoryBacking backing, SevDecision.Mode mode) {
         return new HostVmDefaults(Accelerator.KVM, RESERVES, backing, mode, SevCapabilities.NONE, false, false, 1500);
     }
 
-    private VmPlan plan(ResourceRequest request, StepAllocation allotment, HostVmDefaults terms) throws StartFailed {
+    private VmPlan plan(ResourceRequest request, StepAllocation stepAllocation, HostVmDefaults defaults)
+            throws StartFailed {
         return WorkerVmPlanner.plan(
                 new WorkerVmPlanner.SignedInputs(
                         request, allocation, allocation.slots().get(OWNER.slot())),
                 OWNER,
-                allotment,
+                stepAllocation,
                 image,
-                terms,
+                defaults,
                 new WorkerVmPlanner.VmPaths(FOLDER, Path.of("/scratch").resolve(ScratchFileName.of(OWNER))));
     }
 
     static HostVmDefaults plain() {
-        return terms(MemoryBacking.PLAIN, SevDecision.Mode.OFF);
+        return defaults(MemoryBacking.PLAIN, SevDecision.Mode.OFF);
     }
 
     @Test
     void a_worker_is_as_large_as_its_step_and_no_larger_than_its_allocation() throws Exception {
-        VmPlan plan = plan(request(0, false), given("4-7", 4000), plain());
+        VmPlan plan = plan(request(0, false), stepAllocation("4-7", 4000), plain());
         assertThat(plan.domain().cpus().count()).isEqualTo(4);
         assertThat(plan.domain().cpus().cpus()).hasToString("4-7");
         assertThat(plan.domain().cpus().node()).hasValue(1);
         assertThat(plan.domain().memoryMib()).isEqualTo(3899);
-        assertThat(plan(request(0, false), given("4-7", 3000), plain()).domain().memoryMib())
+        assertThat(plan(request(0, false), stepAllocation("4-7", 3000), plain())
+                        .domain()
+                        .memoryMib())
                 .isEqualTo(2899);
-        assertThat(plan(request(0, false), given("4-7", 9000), plain()).domain().memoryMib())
+        assertThat(plan(request(0, false), stepAllocation("4-7", 9000), plain())
+                        .domain()
+                        .memoryMib())
                 .isEqualTo(3899);
-        assertThatThrownBy(() -> plan(request(0, false), given("0-4", 4000), plain()))
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-4", 4000), plain()))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }
@@ -149,23 +154,25 @@ class WorkerVmPlannerTest {
                 new StepAllocation(Optional.of(CpuSet.parse("0")), OptionalInt.empty(), OptionalLong.empty());
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
-        assertThatThrownBy(() -> plan(request(0, false), given("0", 300), plain()))
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 300), plain()))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("300 MiB");
     }
 
     @Test
     void memory_in_huge_pages_is_whole_pages() throws Exception {
-        HostVmDefaults huge = terms(new MemoryBacking(OptionalInt.of(1 << 20), false), SevDecision.Mode.OFF);
-        assertThat(plan(request(0, false), given("0", 4000), huge).domain().memoryMib())
+        HostVmDefaults huge = defaults(new MemoryBacking(OptionalInt.of(1 << 20), false), SevDecision.Mode.OFF);
+        assertThat(plan(request(0, false), stepAllocation("0", 4000), huge)
+                        .domain()
+                        .memoryMib())
                 .isEqualTo(3072);
-        assertThatThrownBy(() -> plan(request(0, false), given("0", 1000), huge))
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 1000), huge))
                 .hasMessageContaining("one page of 1024 MiB");
     }
 
     @Test
     void a_worker_talks_to_its_jobs_others_and_their_controlling_vm_alone() throws Exception {
-        VmPlan plan = plan(request(0, false), given("0", 4000), plain());
+        VmPlan plan = plan(request(0, false), stepAllocation("0", 4000), plain());
         assertThat(plan.port().self()).hasToString("52:54:0a:40:0c:0b=10.64.12.11");
         assertThat(plan.domain().mac()).isEqualTo(plan.port().self().mac());
         assertThat(plan.port().peers().toString())
@@ -178,9 +185,9 @@ class WorkerVmPlannerTest {
 
     @Test
     void a_scratch_disk_is_there_if_it_was_asked_for() throws Exception {
-        assertThat(plan(request(0, false), given("0", 4000), plain()).scratchBytes())
+        assertThat(plan(request(0, false), stepAllocation("0", 4000), plain()).scratchBytes())
                 .isEmpty();
-        VmPlan plan = plan(request(7, false), given("0", 4000), plain());
+        VmPlan plan = plan(request(7, false), stepAllocation("0", 4000), plain());
         assertThat(plan.scratchBytes()).hasValue(7 * MIB);
         assertThat(plan.facts().shape().scratchMib()).isEqualTo(7);
         assertThat(plan.facts().image()).isEqualTo(image.manifest().identity());
@@ -188,14 +195,16 @@ class WorkerVmPlannerTest {
 
     @Test
     void a_whole_node_is_shared_with_nobody() throws Exception {
-        assertThat(plan(request(0, true), given("0", 4000), plain()).sharing()).isEqualTo(HostSharing.NONE);
-        assertThat(plan(request(0, false), given("0", 4000), plain()).sharing()).isEqualTo(HostSharing.ANY);
+        assertThat(plan(request(0, true), stepAllocation("0", 4000), plain()).sharing())
+                .isEqualTo(HostSharing.NONE);
+        assertThat(plan(request(0, false), stepAllocation("0", 4000), plain()).sharing())
+                .isEqualTo(HostSharing.ANY);
     }
 
     @Test
     void what_the_site_requires_and_the_host_has_not_is_refused() {
-        HostVmDefaults required = terms(MemoryBacking.PLAIN, SevDecision.Mode.REQUIRED);
-        assertThatThrownBy(() -> plan(request(0, false), given("0", 4000), required))
+        HostVmDefaults required = defaults(MemoryBacking.PLAIN, SevDecision.Mode.REQUIRED);
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 4000), required))
                 .isInstanceOf(StartFailed.class)
                 .hasMessageContaining("launch-security");
     }

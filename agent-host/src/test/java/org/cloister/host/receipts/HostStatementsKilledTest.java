@@ -87,64 +87,64 @@ class HostStatementsKilledTest {
         public void requestPowerOff(ResourceOwner owner) {}
     }
 
-    private KilledVmHistoryStore start(Surviving world, int point) throws IOException {
-        KilledVmHistoryStore lives = new KilledVmHistoryStore(new VmHistoryFolder(folder), point);
-        world.parts = new HostStatements(lives, HostStatementSamples.KEY, () -> world.now);
-        return lives;
+    private KilledVmHistoryStore start(Surviving fixture, int point) throws IOException {
+        KilledVmHistoryStore histories = new KilledVmHistoryStore(new VmHistoryFolder(folder), point);
+        fixture.parts = new HostStatements(histories, HostStatementSamples.KEY, () -> fixture.now);
+        return histories;
     }
 
-    private static void up(Surviving world) throws IOException {
-        world.parts().recordStart(OWNER, HostStatementSamples.facts(OWNER, 1), HostStatementSamples.TICKET);
-        world.step = VmStartStep.RUNNING;
+    private static void up(Surviving fixture) throws IOException {
+        fixture.parts().recordStart(OWNER, HostStatementSamples.facts(OWNER, 1), HostStatementSamples.TICKET);
+        fixture.step = VmStartStep.RUNNING;
     }
 
     /** What a host does of itself, from wherever it was. */
-    private static void down(Surviving world) throws IOException {
-        world.now = world.now.plusSeconds(10);
-        world.end(world.step == VmStartStep.RUNNING ? VmTermination.Why.ASKED : VmTermination.Why.INTERRUPTED);
-        HostStatements parts = world.parts();
-        StatementRecordingBackend machine = new StatementRecordingBackend(world, parts, uuid -> world.entry);
-        if (world.entry.isPresent()) {
+    private static void down(Surviving fixture) throws IOException {
+        fixture.now = fixture.now.plusSeconds(10);
+        fixture.end(fixture.step == VmStartStep.RUNNING ? VmTermination.Why.ASKED : VmTermination.Why.INTERRUPTED);
+        HostStatements parts = fixture.parts();
+        StatementRecordingBackend machine = new StatementRecordingBackend(fixture, parts, uuid -> fixture.entry);
+        if (fixture.entry.isPresent()) {
             machine.remove(OWNER, ResourceKind.DOMAIN);
             machine.remove(OWNER, ResourceKind.SCRATCH);
         }
-        List<ReconcileAction> done = world.entry
+        List<ReconcileAction> done = fixture.entry
                 .<List<ReconcileAction>>map(entry ->
                         List.of(new ReconcileAction.ForgetVm(OWNER, new VmTermination(VmTermination.Why.ASKED, "", 1))))
                 .orElse(List.of());
-        world.entry = Optional.empty();
+        fixture.entry = Optional.empty();
         parts.onPass(done, true, List::of);
-        StatementReporter reporting = new StatementReporter(parts, world::report, () -> world.now);
+        StatementReporter reporting = new StatementReporter(parts, fixture::report, () -> fixture.now);
         reporting.poll();
         reporting.poll();
     }
 
     /** @return points that it has after the first death */
     private int live(int first, int second) throws IOException {
-        Surviving world = new Surviving();
-        KilledVmHistoryStore lives = start(world, first);
+        Surviving fixture = new Surviving();
+        KilledVmHistoryStore histories = start(fixture, first);
         try {
-            up(world);
-            down(world);
+            up(fixture);
+            down(fixture);
         } catch (KilledVmHistoryStore.SimulatedKill e) {
-            lives = start(world, second);
+            histories = start(fixture, second);
             try {
-                down(world);
+                down(fixture);
             } catch (KilledVmHistoryStore.SimulatedKill again) {
-                start(world, 0);
-                down(world);
+                start(fixture, 0);
+                down(fixture);
             }
         }
-        check(world);
-        return lives.passed();
+        check(fixture);
+        return histories.passed();
     }
 
-    private void check(Surviving world) throws IOException {
+    private void check(Surviving fixture) throws IOException {
         try (var files = Files.list(folder)) {
             assertThat(files).isEmpty();
         }
-        byte[] reported = world.reported;
-        if (world.step != VmStartStep.RUNNING) {
+        byte[] reported = fixture.reported;
+        if (fixture.step != VmStartStep.RUNNING) {
             assertThat(reported).isNull();
             return;
         }

@@ -230,21 +230,21 @@ class HostStatementsTest {
             @Override
             public void run(VmStartStep step) {}
         };
-        StatementStepRunner maker = new StatementStepRunner(nothing, parts, plan, HostStatementSamples.TICKET);
-        assertThat(maker.isFree(VmStartStep.TAP)).isFalse();
-        maker.run(VmStartStep.DOMAIN_PAUSED);
+        StatementStepRunner stepRunner = new StatementStepRunner(nothing, parts, plan, HostStatementSamples.TICKET);
+        assertThat(stepRunner.isFree(VmStartStep.TAP)).isFalse();
+        stepRunner.run(VmStartStep.DOMAIN_PAUSED);
         forget(plan.owner());
         assertThat(parts.unreported()).isEmpty();
-        maker.run(VmStartStep.MOVED);
+        stepRunner.run(VmStartStep.MOVED);
         forget(plan.owner());
         assertThat(only().facts()).isEqualTo(plan.facts());
     }
 
     @Test
     void a_life_is_read_as_it_was_written_in_each_of_its_states() throws Exception {
-        VmHistory life = VmHistory.of(OWNER, HostStatementSamples.facts(OWNER, 1), HostStatementSamples.TICKET, now);
-        VmHistory over = life.ended(now, VmEndReason.STOPPED).erased(ScratchDisposal.OVERWRITTEN);
-        for (VmHistory each : List.of(life, over, over.signed(Optional.of(now), now, HostStatementSamples.KEY))) {
+        VmHistory history = VmHistory.of(OWNER, HostStatementSamples.facts(OWNER, 1), HostStatementSamples.TICKET, now);
+        VmHistory over = history.ended(now, VmEndReason.STOPPED).erased(ScratchDisposal.OVERWRITTEN);
+        for (VmHistory each : List.of(history, over, over.signed(Optional.of(now), now, HostStatementSamples.KEY))) {
             assertThat(VmHistoryJson.read(VmHistoryJson.write(each))).isEqualTo(each);
         }
     }

@@ -5,7 +5,7 @@ import java.util.List;
 
 /** A folder of lives whose process is killed before or after one of its writes. */
 final class KilledVmHistoryStore implements VmHistoryStore {
-    private final VmHistoryStore lives;
+    private final VmHistoryStore histories;
     private int left;
 
     /** The process ends here. */
@@ -14,8 +14,8 @@ final class KilledVmHistoryStore implements VmHistoryStore {
     }
 
     /** @param point counted from 1, two for each write; 0 for none */
-    KilledVmHistoryStore(VmHistoryStore lives, int point) {
-        this.lives = lives;
+    KilledVmHistoryStore(VmHistoryStore histories, int point) {
+        this.histories = histories;
         this.left = point;
     }
 
@@ -33,20 +33,20 @@ final class KilledVmHistoryStore implements VmHistoryStore {
 
     @Override
     public List<VmHistory> all() throws IOException {
-        return lives.all();
+        return histories.all();
     }
 
     @Override
-    public void put(VmHistory life) throws IOException {
+    public void put(VmHistory history) throws IOException {
         point();
-        lives.put(life);
+        histories.put(history);
         point();
     }
 
     @Override
-    public void drop(VmHistory life) throws IOException {
+    public void drop(VmHistory history) throws IOException {
         point();
-        lives.drop(life);
+        histories.drop(history);
         point();
     }
 }

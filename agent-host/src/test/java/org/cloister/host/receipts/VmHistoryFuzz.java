@@ -8,8 +8,8 @@ class VmHistoryFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_vms_life(byte[] input) {
         try {
-            VmHistory life = VmHistoryJson.read(input);
-            if (!VmHistoryJson.read(VmHistoryJson.write(life)).equals(life)) {
+            VmHistory history = VmHistoryJson.read(input);
+            if (!VmHistoryJson.read(VmHistoryJson.write(history)).equals(history)) {
                 throw new IllegalStateException("written and read, it is another");
             }
         } catch (MalformedException e) {

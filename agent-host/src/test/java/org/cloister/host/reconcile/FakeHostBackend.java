@@ -19,25 +19,25 @@ import org.cloister.host.vm.ResourceOwner;
  * another's, in the wrong order, or with a source unheard.
  */
 final class FakeHostBackend implements HostBackend {
-    private final Map<ResourceKind, Map<String, HostResource>> things = new EnumMap<>(ResourceKind.class);
+    private final Map<ResourceKind, Map<String, HostResource>> resources = new EnumMap<>(ResourceKind.class);
     /** UUIDs of domains that were moved into their job's step. */
     private final Set<String> moved = new TreeSet<>();
     /** UUIDs of domains whose guest has begun. */
-    private final Set<String> begun = new TreeSet<>();
+    private final Set<String> started = new TreeSet<>();
 
     private final Set<Long> endedJobs = new HashSet<>();
     private final Set<ResourceKind> silent = EnumSet.noneOf(ResourceKind.class);
-    private final Set<ResourceKind> heard = EnumSet.noneOf(ResourceKind.class);
-    private final Set<String> asked = new HashSet<>();
+    private final Set<ResourceKind> answered = EnumSet.noneOf(ResourceKind.class);
+    private final Set<String> requested = new HashSet<>();
     private boolean silentSteps;
-    private boolean heardSteps;
+    private boolean stepsAnswered;
     private int points;
     private int killAt = Integer.MAX_VALUE;
     private Set<ResourceKind> failing = EnumSet.noneOf(ResourceKind.class);
 
     FakeHostBackend() {
         for (ResourceKind part : ResourceKind.values()) {
-            things.put(part, new TreeMap<>());
+            resources.put(part, new TreeMap<>());
         }
     }
 
@@ -54,18 +54,18 @@ final class FakeHostBackend implements HostBackend {
     /** The daemon starts anew and has heard nothing. */
     void restarted() {
         killAt = Integer.MAX_VALUE;
-        heard.clear();
-        heardSteps = false;
+        answered.clear();
+        stepsAnswered = false;
     }
 
-    private void point(String where, boolean beforeMaking) {
+    private void point(String where, boolean beforeStep) {
         points++;
         if (points == killAt) {
-            throw new SimulatedKill(where, beforeMaking);
+            throw new SimulatedKill(where, beforeStep);
         }
     }
 
-    void silence(Set<ResourceKind> parts, boolean steps) {
+    void switchOff(Set<ResourceKind> parts, boolean steps) {
         silent.clear();
         silent.addAll(parts);
         silentSteps = steps;
@@ -82,18 +82,18 @@ final class FakeHostBackend implements HostBackend {
             if (silent.contains(part)) {
                 answers.put(part, new SourceAnswer.Unknown<>("silent"));
             } else {
-                heard.add(part);
+                answered.add(part);
                 answers.put(part, new SourceAnswer.Known<>(new HashSet<>(of(part).values())));
             }
         }
-        heardSteps |= !silentSteps;
+        stepsAnswered |= !silentSteps;
         return new ObservedState(
                 answers, silentSteps ? new SourceAnswer.Unknown<>("silent") : new SourceAnswer.Known<>(inStep()));
     }
 
     private Set<String> inStep() {
         return of(ResourceKind.DOMAIN).values().stream()
-                .flatMap(thing -> thing.owner().stream())
+                .flatMap(resource -> resource.owner().stream())
                 .filter(owner -> moved.contains(owner.uuid()) && !endedJobs.contains(owner.globalJob()))
                 .map(ResourceOwner::uuid)
                 .collect(Collectors.toSet());
@@ -103,7 +103,7 @@ final class FakeHostBackend implements HostBackend {
     public void resume(ResourceOwner owner) {
         point("before resume", false);
         setRuns(owner, true);
-        begun.add(owner.uuid());
+        started.add(owner.uuid());
         point("after resume", false);
     }
 
@@ -116,7 +116,7 @@ final class FakeHostBackend implements HostBackend {
 
     @Override
     public void requestPowerOff(ResourceOwner owner) {
-        asked.add(owner.uuid());
+        requested.add(owner.uuid());
     }
 
     @Override
@@ -125,25 +125,27 @@ final class FakeHostBackend implements HostBackend {
         if (silent.contains(part) || failing.contains(part)) {
             throw new IOException(part + " does not answer");
         }
-        HostResource thing = of(part).get(part.nameOf(owner));
-        if (thing != null) {
-            requireAllowed(owner, part, thing);
-            of(part).remove(thing.name());
+        HostResource resource = of(part).get(part.nameOf(owner));
+        if (resource != null) {
+            requireAllowed(owner, part, resource);
+            of(part).remove(resource.name());
         }
         point("after remove " + part, false);
     }
 
-    private void requireAllowed(ResourceOwner owner, ResourceKind part, HostResource thing) {
-        require(thing.owner().isEmpty() || thing.owner().get().equals(owner), "touched another's " + thing);
-        require(heard.size() == ResourceKind.values().length && heardSteps, "removed before all was heard: " + thing);
+    private void requireAllowed(ResourceOwner owner, ResourceKind part, HostResource resource) {
+        require(resource.owner().isEmpty() || resource.owner().get().equals(owner), "touched another's " + resource);
+        require(
+                answered.size() == ResourceKind.values().length && stepsAnswered,
+                "removed before all was heard: " + resource);
         for (ResourceKind above : ResourceKind.values()) {
             HostResource higher = of(above).get(above.nameOf(owner));
             require(
                     above.compareTo(part) <= 0
                             || higher == null
                             || !higher.owner().equals(Optional.of(owner)),
-                    "removed below what is there: " + thing);
-            require(above.compareTo(part) <= 0 || !silent.contains(above), "removed below the unknown: " + thing);
+                    "removed below what is there: " + resource);
+            require(above.compareTo(part) <= 0 || !silent.contains(above), "removed below the unknown: " + resource);
         }
     }
 
@@ -153,7 +155,7 @@ final class FakeHostBackend implements HostBackend {
         }
     }
 
-    VmStepRunner maker(ResourceOwner owner) {
+    VmStepRunner stepRunner(ResourceOwner owner) {
         return new VmStepRunner() {
             @Override
             public boolean isFree(VmStartStep step) {
@@ -189,7 +191,7 @@ final class FakeHostBackend implements HostBackend {
             case MOVED -> moved.add(owner.uuid());
             case RUNNING -> {
                 setRuns(owner, true);
-                begun.add(owner.uuid());
+                started.add(owner.uuid());
             }
             default -> throw new IllegalArgumentException(step.name());
         }
@@ -205,15 +207,15 @@ final class FakeHostBackend implements HostBackend {
     }
 
     Map<String, HostResource> of(ResourceKind part) {
-        return things.getOrDefault(part, Map.of());
+        return resources.getOrDefault(part, Map.of());
     }
 
     private void put(ResourceKind part, ResourceOwner owner, boolean marked) {
         put(new HostResource(part, part.nameOf(owner), marked ? Optional.of(owner) : Optional.empty(), true));
     }
 
-    void put(HostResource thing) {
-        of(thing.kind()).put(thing.name(), thing);
+    void put(HostResource resource) {
+        of(resource.kind()).put(resource.name(), resource);
     }
 
     void lose(ResourceOwner owner, ResourceKind part) {
@@ -224,7 +226,7 @@ final class FakeHostBackend implements HostBackend {
         String name = ResourceKind.DOMAIN.nameOf(owner);
         of(ResourceKind.DOMAIN)
                 .computeIfPresent(
-                        name, (same, thing) -> new HostResource(ResourceKind.DOMAIN, same, thing.owner(), runs));
+                        name, (same, resource) -> new HostResource(ResourceKind.DOMAIN, same, resource.owner(), runs));
     }
 
     void endJob(ResourceOwner owner) {
@@ -232,20 +234,20 @@ final class FakeHostBackend implements HostBackend {
     }
 
     boolean hasBegun(ResourceOwner owner) {
-        return begun.contains(owner.uuid());
+        return started.contains(owner.uuid());
     }
 
     boolean wasAsked(ResourceOwner owner) {
-        return asked.contains(owner.uuid());
+        return requested.contains(owner.uuid());
     }
 
     /** What is called as its own is, and not marked as another's. */
     Set<HostResource> of(ResourceOwner owner) {
         Set<HostResource> found = new HashSet<>();
         for (ResourceKind part : ResourceKind.values()) {
-            HostResource thing = of(part).get(part.nameOf(owner));
-            if (thing != null && thing.owner().map(owner::equals).orElse(true)) {
-                found.add(thing);
+            HostResource resource = of(part).get(part.nameOf(owner));
+            if (resource != null && resource.owner().map(owner::equals).orElse(true)) {
+                found.add(resource);
             }
         }
         return found;
@@ -253,16 +255,19 @@ final class FakeHostBackend implements HostBackend {
 
     /** Whether it is whole, in its step, and its guest runs. */
     boolean isRight(ResourceOwner owner, boolean scratch) {
-        Map<ResourceKind, HostResource> mine = new HashMap<>();
-        of(owner).forEach(thing -> mine.put(thing.kind(), thing));
-        return mine.size() == (scratch ? ResourceKind.values().length : ResourceKind.values().length - 1)
-                && mine.values().stream()
-                        .allMatch(thing -> thing.running() && thing.owner().isPresent())
+        Map<ResourceKind, HostResource> own = new HashMap<>();
+        of(owner).forEach(resource -> own.put(resource.kind(), resource));
+        return own.size() == (scratch ? ResourceKind.values().length : ResourceKind.values().length - 1)
+                && own.values().stream()
+                        .allMatch(resource ->
+                                resource.running() && resource.owner().isPresent())
                 && inStep().contains(owner.uuid());
     }
 
     /** What {@link #observe} would say, silent sources too. */
     Set<HostResource> all() {
-        return things.values().stream().flatMap(each -> each.values().stream()).collect(Collectors.toSet());
+        return resources.values().stream()
+                .flatMap(each -> each.values().stream())
+                .collect(Collectors.toSet());
     }
 }

@@ -32,7 +32,7 @@ class HostKillPointsTest {
     /** How the process ends. */
     private enum ProcessEnd {
         LEDGER_WHOLE,
-        LAST_LINE_CUT,
+        LAST_LINE_TRUNCATED,
         LEDGER_LOST
     }
 
@@ -45,12 +45,12 @@ class HostKillPointsTest {
 
     private static void down(SimulatedDaemon daemon, FakeHostBackend machine) throws Exception {
         up(daemon, machine);
-        daemon.round();
+        daemon.runPass();
         daemon.ask(FIRST);
         machine.endJob(SECOND);
-        daemon.round();
+        daemon.runPass();
         daemon.pass(SimulatedDaemon.TIMES.powerOff());
-        daemon.round();
+        daemon.runPass();
     }
 
     private static void failing(SimulatedDaemon daemon, FakeHostBackend machine) throws Exception {
@@ -62,7 +62,7 @@ class HostKillPointsTest {
             assertThat(e.step()).isEqualTo(VmStartStep.DOMAIN_PAUSED);
         }
         machine.fail(Set.of());
-        daemon.round();
+        daemon.runPass();
     }
 
     @Test
@@ -81,17 +81,17 @@ class HostKillPointsTest {
     }
 
     /** @return points */
-    private int sweep(Scenario story) throws Exception {
+    private int sweep(Scenario scenario) throws Exception {
         FakeHostBackend whole = new FakeHostBackend();
         SimulatedDaemon unharmed = new SimulatedDaemon(whole, fresh());
-        story.tell(unharmed, whole);
+        scenario.tell(unharmed, whole);
         unharmed.ledger().close();
         int points = whole.points();
         for (int point = 1; point <= points; point++) {
             for (ProcessEnd death : ProcessEnd.values()) {
-                int mending = killOnce(story, point, death, Integer.MAX_VALUE);
+                int mending = killOnce(scenario, point, death, Integer.MAX_VALUE);
                 for (int second = 1; second <= mending; second++) {
-                    killOnce(story, point, death, second);
+                    killOnce(scenario, point, death, second);
                 }
             }
         }
@@ -103,7 +103,7 @@ class HostKillPointsTest {
     }
 
     /** @return points of the mending */
-    private int killOnce(Scenario story, int point, ProcessEnd death, int second) throws Exception {
+    private int killOnce(Scenario scenario, int point, ProcessEnd death, int second) throws Exception {
         FakeHostBackend machine = new FakeHostBackend();
         List<HostResource> foreign = foreign();
         foreign.forEach(machine::put);
@@ -112,15 +112,15 @@ class HostKillPointsTest {
         machine.killAt(point);
         String where = "";
         try {
-            story.tell(daemon, machine);
+            scenario.tell(daemon, machine);
         } catch (SimulatedKill e) {
             where = "killed " + e.getMessage() + " (" + point + "), " + death;
-            daemon.restart(e, death == ProcessEnd.LAST_LINE_CUT, death == ProcessEnd.LEDGER_LOST);
+            daemon.restart(e, death == ProcessEnd.LAST_LINE_TRUNCATED, death == ProcessEnd.LEDGER_LOST);
         }
         assertThat(where).isNotEmpty();
         machine.killAt(second);
         try {
-            daemon.round();
+            daemon.runPass();
         } catch (SimulatedKill e) {
             where += ", and " + e.getMessage();
             daemon.restart(e, false, false);
@@ -139,9 +139,9 @@ class HostKillPointsTest {
     private static ReconcilePass.Outcome settle(SimulatedDaemon daemon, FakeHostBackend machine) {
         machine.restarted();
         machine.fail(Set.of());
-        daemon.round();
+        daemon.runPass();
         daemon.pass(SimulatedDaemon.TIMES.powerOff().plus(Duration.ofSeconds(1)));
-        return daemon.round();
+        return daemon.runPass();
     }
 
     private static void check(
@@ -161,11 +161,11 @@ class HostKillPointsTest {
             return;
         }
         // A tap or folder that has neither mark nor ledger could be anybody's: it is named for people.
-        List<String> strays =
+        List<String> orphans =
                 outcome.orphans().stream().map(OrphanResource::name).toList();
         assertThat(machine.of(owner))
                 .as(where)
-                .allMatch(thing -> thing.owner().isEmpty() && strays.contains(thing.name()));
+                .allMatch(resource -> resource.owner().isEmpty() && orphans.contains(resource.name()));
         if (!where.contains("LEDGER_LOST")) {
             assertThat(machine.of(owner)).as(where).isEmpty();
         }
@@ -184,7 +184,7 @@ class HostKillPointsTest {
                 try {
                     daemon.build(SECOND, false);
                 } catch (SimulatedKill e) {
-                    daemon.restart(e, death == ProcessEnd.LAST_LINE_CUT, death == ProcessEnd.LEDGER_LOST);
+                    daemon.restart(e, death == ProcessEnd.LAST_LINE_TRUNCATED, death == ProcessEnd.LEDGER_LOST);
                 }
                 settle(daemon, machine);
                 assertThat(machine.isRight(FIRST, true)).isTrue();
@@ -217,7 +217,7 @@ class HostKillPointsTest {
             } catch (VmBuildFailed e) {
                 assertThat(e).hasMessageContaining("has the name already");
             }
-            daemon.round();
+            daemon.runPass();
             assertThat(machine.all()).containsExactly(other);
             assertThat(daemon.entries()).isEmpty();
             daemon.ledger().close();

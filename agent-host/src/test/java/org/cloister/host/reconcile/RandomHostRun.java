@@ -25,7 +25,7 @@ final class RandomHostRun {
     private final Random random;
     private final FakeHostBackend machine = new FakeHostBackend();
     private final SimulatedDaemon daemon;
-    private final List<String> story = new ArrayList<>();
+    private final List<String> scenario = new ArrayList<>();
     private final Map<ResourceOwner, Boolean> scratch = new HashMap<>();
     /** VMs whose guest began and to which nothing happened since. */
     private final Set<ResourceOwner> right = new HashSet<>();
@@ -55,7 +55,7 @@ final class RandomHostRun {
         }
         try {
             act();
-            speak();
+            register();
         } catch (SimulatedKill e) {
             kills++;
             boolean lose = random.nextInt(5) == 0;
@@ -65,7 +65,7 @@ final class RandomHostRun {
                 right.removeIf(owner -> !machine.isRight(owner, scratch.getOrDefault(owner, false)));
             }
             boolean cut = random.nextBoolean();
-            story.add("killed " + e.getMessage() + (lose ? ", ledger lost" : cut ? ", cut" : ""));
+            scenario.add("killed " + e.getMessage() + (lose ? ", ledger lost" : cut ? ", cut" : ""));
             daemon.restart(e, cut, lose);
         }
         machine.killAt(Integer.MAX_VALUE);
@@ -77,19 +77,19 @@ final class RandomHostRun {
             case 0, 1, 2 -> build();
             case 3 -> ask();
             case 4 -> harm();
-            case 5 -> silence();
+            case 5 -> switchOff();
             case 6 -> spoil();
             case 7 -> {
                 daemon.pass(Duration.ofSeconds(random.nextInt(20)));
-                round();
+                runPass();
             }
             case 8 -> port();
-            default -> round();
+            default -> runPass();
         }
     }
 
     /** Guests that run speak again to a daemon that has forgotten it. */
-    private void speak() throws IOException {
+    private void register() throws IOException {
         for (VmLedgerEntry entry : daemon.entries()) {
             if (right.contains(entry.owner()) && entry.step() == VmStartStep.RUNNING) {
                 daemon.register(entry.owner());
@@ -97,9 +97,9 @@ final class RandomHostRun {
         }
     }
 
-    private void round() {
-        story.add("round");
-        daemon.round();
+    private void runPass() {
+        scenario.add("round");
+        daemon.runPass();
     }
 
     private void build() throws Exception {
@@ -108,12 +108,12 @@ final class RandomHostRun {
         }
         ResourceOwner owner = ResourceOwners.owner(scratch.size());
         scratch.put(owner, random.nextBoolean());
-        story.add("build " + owner.uuid());
+        scenario.add("build " + owner.uuid());
         try {
             daemon.build(owner, scratch.getOrDefault(owner, false));
             daemon.register(owner);
         } catch (VmBuildFailed e) {
-            story.add(String.valueOf(e.getMessage()));
+            scenario.add(String.valueOf(e.getMessage()));
         } finally {
             if (machine.hasBegun(owner)) {
                 right.add(owner);
@@ -130,7 +130,7 @@ final class RandomHostRun {
     private void ask() throws IOException {
         Optional<ResourceOwner> owner = any();
         if (owner.isPresent()) {
-            story.add("ask " + owner.get().uuid());
+            scenario.add("ask " + owner.get().uuid());
             right.remove(owner.get());
             daemon.ask(owner.get());
         }
@@ -139,7 +139,7 @@ final class RandomHostRun {
     private void harm() {
         any().ifPresent(owner -> {
             int what = random.nextInt(4);
-            story.add("harm " + what + " " + owner.uuid());
+            scenario.add("harm " + what + " " + owner.uuid());
             right.remove(owner);
             doomed.add(owner);
             switch (what) {
@@ -157,14 +157,14 @@ final class RandomHostRun {
     /** As when the bridge's database was made anew; the VM goes on. */
     private void port() {
         any().filter(owner -> !lost && !daemon.isEnding(owner)).ifPresent(owner -> {
-            story.add("port " + owner.uuid());
+            scenario.add("port " + owner.uuid());
             machine.lose(owner, ResourceKind.PORT);
-            machine.silence(Set.of(), false);
-            daemon.round();
+            machine.switchOff(Set.of(), false);
+            daemon.runPass();
         });
     }
 
-    private void silence() {
+    private void switchOff() {
         Set<ResourceKind> parts = EnumSet.noneOf(ResourceKind.class);
         for (ResourceKind part : ResourceKind.values()) {
             if (random.nextInt(4) == 0) {
@@ -172,8 +172,8 @@ final class RandomHostRun {
             }
         }
         boolean steps = random.nextInt(4) == 0;
-        story.add("silent " + parts + " " + steps);
-        machine.silence(parts, steps);
+        scenario.add("silent " + parts + " " + steps);
+        machine.switchOff(parts, steps);
     }
 
     private void spoil() {
@@ -181,7 +181,7 @@ final class RandomHostRun {
         if (random.nextBoolean()) {
             parts.add(List.of(ResourceKind.values()).get(random.nextInt(ResourceKind.values().length)));
         }
-        story.add("fail " + parts);
+        scenario.add("fail " + parts);
         machine.fail(parts);
     }
 
@@ -196,16 +196,16 @@ final class RandomHostRun {
 
     /** Everything answers and works again. */
     void settle() throws IOException {
-        machine.silence(Set.of(), false);
+        machine.switchOff(Set.of(), false);
         machine.fail(Set.of());
-        round();
-        speak();
+        runPass();
+        register();
         daemon.pass(SimulatedDaemon.TIMES.powerOff());
-        round();
-        ReconcilePass.Outcome outcome = daemon.round();
+        runPass();
+        ReconcilePass.Outcome outcome = daemon.runPass();
         check();
         assertThat(outcome.isClean()).as(outcome.toString()).isTrue();
-        List<String> strays =
+        List<String> orphans =
                 outcome.orphans().stream().map(OrphanResource::name).toList();
         scratch.forEach((owner, has) -> {
             Optional<VmLedgerEntry> entry = daemon.ledger().entry(owner.uuid());
@@ -222,7 +222,7 @@ final class RandomHostRun {
             } else {
                 assertThat(machine.of(owner))
                         .as("left of " + owner)
-                        .allMatch(thing -> lost && thing.owner().isEmpty() && strays.contains(thing.name()));
+                        .allMatch(resource -> lost && resource.owner().isEmpty() && orphans.contains(resource.name()));
             }
         });
         daemon.ledger().close();
@@ -230,6 +230,6 @@ final class RandomHostRun {
 
     @Override
     public String toString() {
-        return String.join("\n", story);
+        return String.join("\n", scenario);
     }
 }

@@ -30,7 +30,7 @@ class ReconcileLoopTest {
     private final EmptyMachine machine = new EmptyMachine();
     private final BlockingQueue<Outcome> outcomes = new LinkedBlockingQueue<>();
     private volatile boolean bridgeAnswers = true;
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger reported = new AtomicInteger();
 
     /** Has nothing, or one domain that does not go; and answers or does not. */
     private static final class EmptyMachine implements HostBackend {
@@ -82,24 +82,24 @@ class ReconcileLoopTest {
     }
 
     private interface Scenario {
-        void tell(ReconcileLoop rounds) throws Exception;
+        void report(ReconcileLoop loop) throws Exception;
     }
 
-    private void play(Scenario story) throws Exception {
+    private void play(Scenario scenario) throws Exception {
         InstantSource clock = InstantSource.system();
         try (VmLedger ledger = VmLedger.open(folder.resolve("ledger"))) {
             VmTimeouts times = new VmTimeouts(Duration.ofMinutes(5), Duration.ofSeconds(30));
             ReconcilePass round = new ReconcilePass(ledger, new VmBuilder(ledger, clock), machine, times, clock);
             ReconcileLoop.FirstFullPassAction ports = () -> {
-                told.incrementAndGet();
+                reported.incrementAndGet();
                 if (!bridgeAnswers) {
                     throw new IOException("no bridge");
                 }
             };
-            try (ReconcileLoop rounds = new ReconcileLoop(round, ports, Duration.ofSeconds(60), clock)) {
-                assertThat(rounds.last()).isEmpty();
-                rounds.start((outcome, took) -> outcomes.add(outcome));
-                story.tell(rounds);
+            try (ReconcileLoop loop = new ReconcileLoop(round, ports, Duration.ofSeconds(60), clock)) {
+                assertThat(loop.last()).isEmpty();
+                loop.start((outcome, took) -> outcomes.add(outcome));
+                scenario.report(loop);
             }
         }
     }
@@ -111,7 +111,7 @@ class ReconcileLoopTest {
             ledger.claim(VmLedgerEntry.claim(VmPlanSamples.OWNER, false, 1));
             ledger.recordEnd(VmPlanSamples.OWNER.uuid(), new VmTermination(VmTermination.Why.ASKED, "", 1));
         }
-        play(rounds -> {
+        play(loop -> {
             long begin = System.nanoTime();
             for (int i = 0; i < 3; i++) {
                 assertThat(next().problems()).singleElement().asString().contains("it does not go");
@@ -126,29 +126,29 @@ class ReconcileLoopTest {
 
     @Test
     void a_round_begins_at_once_and_whenever_there_is_something_to_see() throws Exception {
-        play(rounds -> {
+        play(loop -> {
             Outcome first = next();
             assertThat(first.isClean()).isTrue();
             assertThat(outcomes.poll(1, TimeUnit.SECONDS)).as("nobody rang").isNull();
-            rounds.wake();
+            loop.wake();
             next();
-            rounds.onHypervisorEvent(new HypervisorEvent.DomainEnded("0b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f", true));
+            loop.onHypervisorEvent(new HypervisorEvent.DomainEnded("0b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f", true));
             next();
-            rounds.onHypervisorEvent(new HypervisorEvent.ConnectionLost("gone"));
+            loop.onHypervisorEvent(new HypervisorEvent.ConnectionLost("gone"));
             assertThat(outcomes.poll(1, TimeUnit.SECONDS)).as("nothing to see").isNull();
-            rounds.onHypervisorEvent(new HypervisorEvent.ConnectionRestored());
+            loop.onHypervisorEvent(new HypervisorEvent.ConnectionRestored());
             assertThat(next().isClean()).isTrue();
-            assertThat(rounds.last()).isPresent();
-            assertThat(told).hasValue(4);
+            assertThat(loop.last()).isPresent();
+            assertThat(reported).hasValue(4);
         });
     }
 
     @Test
     void many_rings_make_few_rounds() throws Exception {
-        play(rounds -> {
+        play(loop -> {
             next();
             for (int i = 0; i < 10_000; i++) {
-                rounds.wake();
+                loop.wake();
             }
             next();
             assertThat(outcomes.poll(1, TimeUnit.SECONDS))
@@ -161,23 +161,23 @@ class ReconcileLoopTest {
     @Test
     void a_source_that_has_not_answered_is_asked_again_by_itself_and_the_bridge_is_told_nothing() throws Exception {
         machine.answers = false;
-        play(rounds -> {
+        play(loop -> {
             assertThat(next().neverAnswered()).hasSize(ResourceKind.values().length);
             assertThat(next().isClean()).isFalse();
-            assertThat(told).hasValue(0);
+            assertThat(reported).hasValue(0);
             machine.answers = true;
             Outcome outcome = next();
             while (!outcome.isClean()) {
                 outcome = next();
             }
-            assertThat(told).hasValue(1);
+            assertThat(reported).hasValue(1);
         });
     }
 
     @Test
     void a_trouble_is_tried_again_by_itself_and_is_said() throws Exception {
         bridgeAnswers = false;
-        play(rounds -> {
+        play(loop -> {
             assertThat(next().problems()).containsExactly("no bridge");
             assertThat(next().isClean()).isFalse();
             bridgeAnswers = true;
@@ -188,10 +188,10 @@ class ReconcileLoopTest {
     @Test
     void a_fault_in_one_round_is_not_the_last_of_it() throws Exception {
         machine.faulty = true;
-        play(rounds -> {
+        play(loop -> {
             Outcome faulty = next();
             assertThat(faulty.problems()).singleElement().asString().contains("internal error of agent-host");
-            assertThat(rounds.last()).isPresent();
+            assertThat(loop.last()).isPresent();
             machine.faulty = false;
             Outcome outcome = next();
             while (!outcome.isClean()) {

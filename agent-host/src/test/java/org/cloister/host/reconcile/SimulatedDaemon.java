@@ -26,14 +26,14 @@ final class SimulatedDaemon {
     private long nowMs = 1_700_000_000_000L;
     private VmLedger ledger;
     private VmBuilder building;
-    private ReconcilePass round;
+    private ReconcilePass runPass;
 
     SimulatedDaemon(FakeHostBackend machine, Path file) throws IOException {
         this.machine = machine;
         this.file = file;
         this.ledger = VmLedger.open(file);
         this.building = new VmBuilder(ledger, clock);
-        this.round = new ReconcilePass(ledger, building, machine, TIMES, clock);
+        this.runPass = new ReconcilePass(ledger, building, machine, TIMES, clock);
     }
 
     private long now() {
@@ -45,17 +45,17 @@ final class SimulatedDaemon {
     }
 
     void build(ResourceOwner owner, boolean scratch) throws StartFailed, VmBuildFailed, IOException {
-        build(owner, scratch, machine.maker(owner));
+        build(owner, scratch, machine.stepRunner(owner));
     }
 
-    void build(ResourceOwner owner, boolean scratch, VmStepRunner maker)
+    void build(ResourceOwner owner, boolean scratch, VmStepRunner stepRunner)
             throws StartFailed, VmBuildFailed, IOException {
-        building.build(VmLedgerEntry.claim(owner, scratch, nowMs), maker);
+        building.build(VmLedgerEntry.claim(owner, scratch, nowMs), stepRunner);
     }
 
     /** As by somebody who asked before the ledger had it. */
-    void buildAsked(ResourceOwner owner) throws StartFailed, VmBuildFailed, IOException {
-        building.build(VmLedgerEntry.claim(owner, false, nowMs), machine.maker(owner), () -> {
+    void buildEnding(ResourceOwner owner) throws StartFailed, VmBuildFailed, IOException {
+        building.build(VmLedgerEntry.claim(owner, false, nowMs), machine.stepRunner(owner), () -> {
             try {
                 ask(owner);
             } catch (IOException e) {
@@ -72,8 +72,8 @@ final class SimulatedDaemon {
         ledger.recordEnd(owner.uuid(), new VmTermination(VmTermination.Why.ASKED, "", nowMs));
     }
 
-    ReconcilePass.Outcome round() {
-        return round.run();
+    ReconcilePass.Outcome runPass() {
+        return runPass.run();
     }
 
     VmLedger ledger() {
@@ -93,17 +93,17 @@ final class SimulatedDaemon {
         ledger.close();
         if (lost) {
             Files.delete(file);
-        } else if (cut && killed.isBeforeMaking()) {
-            cutLastLine();
+        } else if (cut && killed.isBeforeStep()) {
+            truncateLastLine();
         }
         machine.restarted();
         ledger = VmLedger.open(file);
         building = new VmBuilder(ledger, clock);
-        round = new ReconcilePass(ledger, building, machine, TIMES, clock);
+        runPass = new ReconcilePass(ledger, building, machine, TIMES, clock);
     }
 
     /** The kill came while it was written, and what it tells was not begun. */
-    private void cutLastLine() {
+    private void truncateLastLine() {
         try {
             byte[] all = Files.readAllBytes(file);
             int from = all.length - 1;

@@ -4,15 +4,15 @@ package org.cloister.host.reconcile;
 final class SimulatedKill extends Error {
     private static final long serialVersionUID = 1;
 
-    private final boolean beforeMaking;
+    private final boolean beforeStep;
 
-    /** @param beforeMaking nothing was done since the ledger's last line was written */
-    SimulatedKill(String where, boolean beforeMaking) {
+    /** @param beforeStep nothing was done since the ledger's last line was written */
+    SimulatedKill(String where, boolean beforeStep) {
         super(where);
-        this.beforeMaking = beforeMaking;
+        this.beforeStep = beforeStep;
     }
 
-    boolean isBeforeMaking() {
-        return beforeMaking;
+    boolean isBeforeStep() {
+        return beforeStep;
     }
 }

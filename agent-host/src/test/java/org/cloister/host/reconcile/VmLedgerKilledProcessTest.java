@@ -19,25 +19,25 @@ class VmLedgerKilledProcessTest {
     @Test
     void what_a_killed_process_said_to_be_written_is_there_and_the_ledger_is_free() throws Exception {
         Path file = folder.resolve("ledger");
-        List<String> told = new ArrayList<>();
-        for (int round = 0; round < 4; round++) {
-            Process process = start(file, told.size() + round);
+        List<String> reported = new ArrayList<>();
+        for (int attempt = 0; attempt < 4; attempt++) {
+            Process process = start(file, reported.size() + attempt);
             try (BufferedReader out = process.inputReader()) {
-                for (int i = 0; i < 20 + round; i++) {
-                    told.add(out.readLine());
+                for (int i = 0; i < 20 + attempt; i++) {
+                    reported.add(out.readLine());
                 }
                 assertThatThrownBy(() -> VmLedger.open(file)).hasMessageContaining("another process has it");
                 // Not the process's own, which closes what it said.
                 process.toHandle().destroyForcibly();
                 process.waitFor();
-                out.lines().forEach(told::add);
+                out.lines().forEach(reported::add);
             }
             try (VmLedger ledger = VmLedger.open(file)) {
                 List<String> there = ledger.entries().stream()
                         .map(entry -> entry.owner().uuid())
                         .toList();
                 // The last may have been written and not told.
-                assertThat(there).containsAll(told).hasSizeBetween(told.size(), told.size() + round + 1);
+                assertThat(there).containsAll(reported).hasSizeBetween(reported.size(), reported.size() + attempt + 1);
             }
         }
     }

@@ -31,16 +31,16 @@ class VmReconcilerTest {
 
     VmReconcilerTest() {
         for (ResourceKind part : ResourceKind.values()) {
-            has(part, thing(part, OWNER));
+            has(part, resource(part, OWNER));
         }
     }
 
-    private static HostResource thing(ResourceKind part, ResourceOwner owner) {
+    private static HostResource resource(ResourceKind part, ResourceOwner owner) {
         return new HostResource(part, part.nameOf(owner), Optional.of(owner), true);
     }
 
-    private void has(ResourceKind part, HostResource... things) {
-        answers.put(part, new SourceAnswer.Known<>(Set.of(things)));
+    private void has(ResourceKind part, HostResource... resources) {
+        answers.put(part, new SourceAnswer.Known<>(Set.of(resources)));
     }
 
     private void isUnknown(ResourceKind part) {
@@ -85,7 +85,7 @@ class VmReconcilerTest {
         for (ResourceKind part : List.of(ResourceKind.OVERLAY, ResourceKind.SCRATCH, ResourceKind.TAP)) {
             has(part);
             assertThat(next(REGISTERED)).containsExactly(finish(Why.LOST, part.name()));
-            has(part, thing(part, OWNER));
+            has(part, resource(part, OWNER));
         }
         has(ResourceKind.DOMAIN);
         has(ResourceKind.TAP);
@@ -213,7 +213,7 @@ class VmReconcilerTest {
                                 ResourceKind.DOMAIN, ResourceKind.DOMAIN.nameOf(OWNER), Optional.of(OWNER), false),
                         new HostResource(ResourceKind.DOMAIN, "copy", Optional.of(OWNER), true))));
         assertThat(next()).containsExactly(end);
-        has(ResourceKind.DOMAIN, thing(ResourceKind.DOMAIN, OWNER));
+        has(ResourceKind.DOMAIN, resource(ResourceKind.DOMAIN, OWNER));
         inStep = new SourceAnswer.Known<>(Set.of());
         assertThat(next()).containsExactly(end);
         inStep = new SourceAnswer.Known<>(Set.of(OWNER.uuid()));
@@ -221,7 +221,7 @@ class VmReconcilerTest {
                 List.of(ResourceKind.OVERLAY, ResourceKind.TAP, ResourceKind.PORT, ResourceKind.DOMAIN)) {
             has(part);
             assertThat(next()).as("without " + part).containsExactly(end);
-            has(part, thing(part, OWNER));
+            has(part, resource(part, OWNER));
         }
     }
 
@@ -309,7 +309,7 @@ class VmReconcilerTest {
     }
 
     private ObservedState seenWith(HostResource tap) {
-        has(ResourceKind.TAP, thing(ResourceKind.TAP, OWNER), tap);
+        has(ResourceKind.TAP, resource(ResourceKind.TAP, OWNER), tap);
         return new ObservedState(answers, inStep);
     }
 }

@@ -46,7 +46,7 @@ class VmFoldersTest {
         folders.make(plan, VmPlanSamples.assignment(OWNER));
         assertThat(folders.isFree(OWNER)).isFalse();
         assertThat(folders.plan(OWNER)).isEqualTo(plan);
-        assertThat(folders.listResources()).containsExactly(thing(Optional.of(OWNER)));
+        assertThat(folders.listResources()).containsExactly(resource(Optional.of(OWNER)));
         assertThatThrownBy(() -> folders.make(plan, VmPlanSamples.assignment(OWNER)))
                 .isInstanceOf(FileAlreadyExistsException.class);
 
@@ -115,11 +115,11 @@ class VmFoldersTest {
     @Test
     void a_folder_without_a_plan_that_reads_is_nobodys() throws IOException {
         Files.createDirectory(folder);
-        assertThat(folders.listResources()).containsExactly(thing(Optional.empty()));
+        assertThat(folders.listResources()).containsExactly(resource(Optional.empty()));
         assertThatThrownBy(() -> folders.plan(OWNER)).isInstanceOf(NoSuchFileException.class);
 
         Files.writeString(folder.resolve("vm.json"), "{}");
-        assertThat(folders.listResources()).containsExactly(thing(Optional.empty()));
+        assertThat(folders.listResources()).containsExactly(resource(Optional.empty()));
         assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("vm.json: format: missing");
 
         Files.write(folder.resolve("vm.json"), new byte[VmPlanJson.MAX_BYTES + 1]);
@@ -133,7 +133,7 @@ class VmFoldersTest {
         folders.make(VmPlanSamples.plain(NEXT_LIFE), VmPlanSamples.assignment(NEXT_LIFE));
         assertThatThrownBy(() -> folders.remove(OWNER)).hasMessageContaining("it was not changed");
         assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining(NEXT_LIFE.uuid());
-        assertThat(folders.listResources()).containsExactly(thing(Optional.of(NEXT_LIFE)));
+        assertThat(folders.listResources()).containsExactly(resource(Optional.of(NEXT_LIFE)));
     }
 
     @Test
@@ -143,7 +143,7 @@ class VmFoldersTest {
         assertThat(folders.listResources()).isEmpty();
     }
 
-    private static HostResource thing(Optional<ResourceOwner> owner) {
+    private static HostResource resource(Optional<ResourceOwner> owner) {
         return new HostResource(ResourceKind.OVERLAY, OWNER.names().domain(), owner, true);
     }
 }

@@ -44,11 +44,11 @@ class StepCgroupTest {
 
     @Test
     void what_was_allotted_is_the_least_of_the_step_and_what_it_lies_in() throws IOException {
-        StepAllocation allotment = step().allocation();
+        StepAllocation allocation = step().allocation();
         assertThat(step().job()).isEqualTo(12);
-        assertThat(allotment.cpus()).hasValue(new CpuSet(List.of(2, 3)));
-        assertThat(allotment.node()).hasValue(0);
-        assertThat(allotment.memoryBytes()).hasValue(2000);
+        assertThat(allocation.cpus()).hasValue(new CpuSet(List.of(2, 3)));
+        assertThat(allocation.node()).hasValue(0);
+        assertThat(allocation.memoryBytes()).hasValue(2000);
     }
 
     @Test

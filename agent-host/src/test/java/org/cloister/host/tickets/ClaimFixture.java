@@ -164,32 +164,32 @@ final class ClaimFixture {
         return new ProjectOwners(2, owners);
     }
 
-    ProjectTrustBundle papers() {
+    ProjectTrustBundle bundle() {
         return new ProjectTrustBundle(
                 history.envelopes().stream().map(ByteString::copyFrom).toList(), approval, list);
     }
 
-    RelayTicketMessage.Claimed claimed(ProjectTrustBundle papers) throws GeneralSecurityException {
-        return claimed(papers, controller);
+    RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle) throws GeneralSecurityException {
+        return claimed(bundle, controller);
     }
 
-    RelayTicketMessage.Claimed claimed(ProjectTrustBundle papers, List<byte[]> chain) throws GeneralSecurityException {
-        return claimed(papers, chain, ticket.epoch());
+    RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, List<byte[]> chain) throws GeneralSecurityException {
+        return claimed(bundle, chain, ticket.epoch());
     }
 
     /** @param life epoch of the controlling VM whose word it is */
-    RelayTicketMessage.Claimed claimed(ProjectTrustBundle papers, long life) throws GeneralSecurityException {
-        return claimed(papers, controller, life);
+    RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, long life) throws GeneralSecurityException {
+        return claimed(bundle, controller, life);
     }
 
-    private RelayTicketMessage.Claimed claimed(ProjectTrustBundle papers, List<byte[]> chain, long life)
+    private RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, List<byte[]> chain, long life)
             throws GeneralSecurityException {
         return new RelayTicketMessage.Claimed(
                 ByteString.copyFrom(ticket.sign(controllerKey, life).bytes()),
                 chain.stream().map(ByteString::copyFrom).toList(),
                 ByteString.copyFrom(allocation.sign(relayKey).bytes()),
                 ByteString.EMPTY,
-                papers);
+                bundle);
     }
 
     /** The same for an opening of the project's drive. */
@@ -218,7 +218,7 @@ final class ClaimFixture {
                 opener.stream().map(ByteString::copyFrom).toList(),
                 ByteString.copyFrom(its.sign(relayKey).bytes()),
                 ByteString.EMPTY,
-                papers());
+                bundle());
     }
 
     static SigningKey key(SignatureCurve curve) {

@@ -32,13 +32,13 @@ class ClaimResponseVerifierTest {
     @TempDir
     private Path folder;
 
-    private ClaimFixture world;
+    private ClaimFixture fixture;
     private EpochStore epochs;
     private Instant now;
 
     @BeforeEach
     void begin() throws Exception {
-        world = new ClaimFixture();
+        fixture = new ClaimFixture();
         now = ClaimFixture.NOW.plusSeconds(40);
         epochs = EpochStore.open(folder.resolve("epochs"));
     }
@@ -50,7 +50,7 @@ class ClaimResponseVerifierTest {
 
     /** Of a host that was just started. */
     private ClaimResponseVerifier reader() {
-        return reader(world.anchors(), world.host.verificationKey(), false);
+        return reader(fixture.anchors(), fixture.host.verificationKey(), false);
     }
 
     private void refused(
@@ -60,60 +60,60 @@ class ClaimResponseVerifierTest {
             String ticket,
             long job)
             throws IOException {
-        long epoch = epochs.ticketEpoch(world.genesis.id());
+        long epoch = epochs.ticketEpoch(fixture.genesis.id());
         TicketRefusedException refused = catchThrowableOfType(
-                TicketRefusedException.class, () -> reader.verify(claimed, world.relay, ticket, job));
+                TicketRefusedException.class, () -> reader.verify(claimed, fixture.relay, ticket, job));
         assertThat(refused).isNotNull();
         assertThat(refused.clause()).isEqualTo(clause);
-        assertThat(EpochStore.open(folder.resolve("epochs")).ticketEpoch(world.genesis.id()))
+        assertThat(EpochStore.open(folder.resolve("epochs")).ticketEpoch(fixture.genesis.id()))
                 .isEqualTo(epoch);
     }
 
     private void refused(TicketClause clause, RelayTicketMessage.Claimed claimed) throws IOException {
-        refused(clause, reader(), claimed, world.ticket.id(), ClaimFixture.JOB);
+        refused(clause, reader(), claimed, fixture.ticket.id(), ClaimFixture.JOB);
     }
 
     private VerifiedClaim read() throws Exception {
-        return reader().verify(world.claimed(world.papers()), world.relay, world.ticket.id(), ClaimFixture.JOB);
+        return reader().verify(fixture.claimed(fixture.bundle()), fixture.relay, fixture.ticket.id(), ClaimFixture.JOB);
     }
 
     @Test
     void a_claim_that_holds_says_what_is_to_run_and_its_epoch_is_on_disk() throws Exception {
         ClaimResponseVerifier reader = reader();
         VerifiedClaim assigned =
-                reader.verify(world.claimed(world.papers()), world.relay, world.ticket.id(), ClaimFixture.JOB);
+                reader.verify(fixture.claimed(fixture.bundle()), fixture.relay, fixture.ticket.id(), ClaimFixture.JOB);
         assertThat(assigned.slot().slot()).isZero();
         assertThat(assigned.slot().address()).hasToString("10.64.12.2");
         assertThat(assigned.allocation().vlan()).isEqualTo(103);
         assertThat(assigned.signed().request().cpusPerTask()).isEqualTo(12);
         assertThat(assigned.signed().signer().role()).isEqualTo(CertificateRole.CONTROLLER);
-        assertThat(assigned.relay()).isEqualTo(world.relay);
+        assertThat(assigned.relay()).isEqualTo(fixture.relay);
         assertThat(assigned.project().envelopes())
-                .containsExactlyElementsOf(world.papers().documents().stream()
+                .containsExactlyElementsOf(fixture.bundle().documents().stream()
                         .map(ByteString::toByteArray)
                         .toList());
         String project = assigned.signed().project();
         assertThat(EpochStore.open(folder.resolve("epochs")).ticketEpoch(project))
                 .isEqualTo(3);
         assertThat(reader.trustStore().anchors().of(project))
-                .isEqualTo(world.genesis.ownerKeys().stream().collect(Collectors.toSet()));
+                .isEqualTo(fixture.genesis.ownerKeys().stream().collect(Collectors.toSet()));
     }
 
     @Test
     void each_refusal_has_its_clause_and_raises_no_epoch() throws Exception {
-        RelayTicketMessage.Claimed claimed = world.claimed(world.papers());
-        String ticket = world.ticket.id();
-        VerificationKey host = world.host.verificationKey();
+        RelayTicketMessage.Claimed claimed = fixture.claimed(fixture.bundle());
+        String ticket = fixture.ticket.id();
+        VerificationKey host = fixture.host.verificationKey();
         refused(TicketClause.PROJECT, reader(), claimed, ticket, ClaimFixture.JOB + 1);
         refused(TicketClause.PROJECT, reader(), claimed, Ticket.newId(new SecureRandom()), ClaimFixture.JOB);
         refused(
                 TicketClause.PROJECT,
-                reader(world.anchors(), world.relay.key(), false),
+                reader(fixture.anchors(), fixture.relay.key(), false),
                 claimed,
                 ticket,
                 ClaimFixture.JOB);
-        refused(TicketClause.USED, reader(world.anchors(), host, true), claimed, ticket, ClaimFixture.JOB);
-        refused(TicketClause.SIGNATURE, world.claimed(world.papers(), List.of()));
+        refused(TicketClause.USED, reader(fixture.anchors(), host, true), claimed, ticket, ClaimFixture.JOB);
+        refused(TicketClause.SIGNATURE, fixture.claimed(fixture.bundle(), List.of()));
         refused(TicketClause.SIGNATURE, reader(TrustAnchors.none(), host, false), claimed, ticket, ClaimFixture.JOB);
         now = now.plus(AllocationVerifier.LONGEST).plusSeconds(120);
         refused(TicketClause.EXPIRED, claimed);
@@ -122,17 +122,17 @@ class ClaimResponseVerifierTest {
     @Test
     void a_ticket_of_an_epoch_that_was_left_behind_starts_nothing() throws Exception {
         read();
-        Ticket ticket = world.ticket;
+        Ticket ticket = fixture.ticket;
         Ticket later =
                 new Ticket(ticket.id(), ticket.project(), 4, 1, ticket.issued(), ticket.expires(), ticket.request());
-        epochs.raise(new SignedTicket(later, 4, Digest.sha256(later.payload()), world.relay));
-        refused(TicketClause.SEQUENCE, world.claimed(world.papers()));
+        epochs.raise(new SignedTicket(later, 4, Digest.sha256(later.payload()), fixture.relay));
+        refused(TicketClause.SEQUENCE, fixture.claimed(fixture.bundle()));
     }
 
     @Test
     void a_ticket_that_waited_is_started_once_the_controlling_vm_that_was_opened_anew_has_taken_it_over()
             throws Exception {
-        Ticket ticket = world.ticket;
+        Ticket ticket = fixture.ticket;
         Ticket newer = new Ticket(
                 Ticket.newId(new SecureRandom()),
                 ticket.project(),
@@ -141,14 +141,14 @@ class ClaimResponseVerifierTest {
                 ticket.issued(),
                 ticket.expires(),
                 ticket.request());
-        reader().verify(world.claimed(world.papers(), 4), world.relay, ticket.id(), ClaimFixture.JOB);
+        reader().verify(fixture.claimed(fixture.bundle(), 4), fixture.relay, ticket.id(), ClaimFixture.JOB);
         assertThat(epochs.ticketEpoch(ticket.project()))
                 .as("the life whose word it was")
                 .isEqualTo(4);
-        epochs.raise(new SignedTicket(newer, 5, Digest.sha256(newer.payload()), world.relay));
-        refused(TicketClause.SEQUENCE, world.claimed(world.papers(), 4));
+        epochs.raise(new SignedTicket(newer, 5, Digest.sha256(newer.payload()), fixture.relay));
+        refused(TicketClause.SEQUENCE, fixture.claimed(fixture.bundle(), 4));
         VerifiedClaim assigned =
-                reader().verify(world.claimed(world.papers(), 5), world.relay, ticket.id(), ClaimFixture.JOB);
+                reader().verify(fixture.claimed(fixture.bundle(), 5), fixture.relay, ticket.id(), ClaimFixture.JOB);
         assertThat(assigned.signed().id()).isEqualTo(ticket.id());
         assertThat(EpochStore.open(folder.resolve("epochs")).ticketEpoch(ticket.project()))
                 .isEqualTo(5);
@@ -158,7 +158,7 @@ class ClaimResponseVerifierTest {
     void an_openers_opening_is_a_claim_and_its_epoch_is_not_the_tickets() throws Exception {
         read();
         VerifiedClaim assigned =
-                reader().verify(world.opened(5, "10.64.12.1"), world.relay, ClaimFixture.OPENING, ClaimFixture.JOB);
+                reader().verify(fixture.opened(5, "10.64.12.1"), fixture.relay, ClaimFixture.OPENING, ClaimFixture.JOB);
         assertThat(assigned.signed()).isInstanceOfSatisfying(SignedOpening.class, opening -> {
             assertThat(opening.opening().drive()).isEqualTo("main");
             assertThat(opening.signer().role()).isEqualTo(CertificateRole.OPENER);
@@ -166,37 +166,47 @@ class ClaimResponseVerifierTest {
         assertThat(assigned.slot().address())
                 .isEqualTo(assigned.allocation().network().controller());
         EpochStore onDisk = EpochStore.open(folder.resolve("epochs"));
-        assertThat(onDisk.openingEpoch(world.genesis.id())).isEqualTo(5);
-        assertThat(onDisk.ticketEpoch(world.genesis.id())).isEqualTo(3);
-        refused(TicketClause.SEQUENCE, reader(), world.opened(4, "10.64.12.1"), ClaimFixture.OPENING, ClaimFixture.JOB);
+        assertThat(onDisk.openingEpoch(fixture.genesis.id())).isEqualTo(5);
+        assertThat(onDisk.ticketEpoch(fixture.genesis.id())).isEqualTo(3);
+        refused(
+                TicketClause.SEQUENCE,
+                reader(),
+                fixture.opened(4, "10.64.12.1"),
+                ClaimFixture.OPENING,
+                ClaimFixture.JOB);
     }
 
     @Test
     void an_opening_with_a_workers_address_or_by_who_is_no_opener_is_refused() throws Exception {
-        refused(TicketClause.PROJECT, reader(), world.opened(5, "10.64.12.2"), ClaimFixture.OPENING, ClaimFixture.JOB);
-        RelayTicketMessage.Claimed opened = world.opened(5, "10.64.12.1");
+        refused(
+                TicketClause.PROJECT,
+                reader(),
+                fixture.opened(5, "10.64.12.2"),
+                ClaimFixture.OPENING,
+                ClaimFixture.JOB);
+        RelayTicketMessage.Claimed opened = fixture.opened(5, "10.64.12.1");
         RelayTicketMessage.Claimed swapped = new RelayTicketMessage.Claimed(
                 opened.ticket(),
-                world.claimed(world.papers()).chain(),
+                fixture.claimed(fixture.bundle()).chain(),
                 opened.allocation(),
                 opened.head(),
                 opened.project());
         refused(TicketClause.SIGNATURE, reader(), swapped, ClaimFixture.OPENING, ClaimFixture.JOB);
-        assertThat(epochs.openingEpoch(world.genesis.id())).isZero();
+        assertThat(epochs.openingEpoch(fixture.genesis.id())).isZero();
     }
 
     @Test
     void a_signer_of_another_projects_is_refused() throws Exception {
         ClaimFixture other = new ClaimFixture();
-        refused(TicketClause.SIGNATURE, world.claimed(world.papers(), other.controller));
+        refused(TicketClause.SIGNATURE, fixture.claimed(fixture.bundle(), other.controller));
     }
 
     @Test
     void whose_claim_an_answer_says_to_be_for_is_read_from_its_envelope() throws Exception {
-        byte[] envelope = world.ticket.sign(world.controllerKey).bytes();
-        assertThat(UnverifiedTicketIds.of(envelope)).contains(world.ticket.id());
-        assertThat(UnverifiedTicketIds.project(envelope)).contains(world.genesis.id());
-        assertThat(UnverifiedTicketIds.of(world.ticket.payload())).isEmpty();
+        byte[] envelope = fixture.ticket.sign(fixture.controllerKey).bytes();
+        assertThat(UnverifiedTicketIds.of(envelope)).contains(fixture.ticket.id());
+        assertThat(UnverifiedTicketIds.project(envelope)).contains(fixture.genesis.id());
+        assertThat(UnverifiedTicketIds.of(fixture.ticket.payload())).isEmpty();
         assertThat(UnverifiedTicketIds.of(new byte[0])).isEmpty();
         assertThat(UnverifiedTicketIds.of("{\"payload\":\"e30=\"}".getBytes(UTF_8)))
                 .isEmpty();

@@ -35,31 +35,31 @@ class EpochStoreTest {
     @TempDir
     private Path folder;
 
-    private ClaimFixture world;
+    private ClaimFixture fixture;
     private String project;
 
     @BeforeEach
     void begin() throws Exception {
-        world = new ClaimFixture();
-        project = world.genesis.id();
+        fixture = new ClaimFixture();
+        project = fixture.genesis.id();
     }
 
     private SignedTicket ticket(String project, long epoch) {
         ResourceRequest request =
                 new ResourceRequest(1, OptionalInt.empty(), 1, OptionalInt.empty(), 64, 0, false, 10, List.of());
         Ticket ticket = new Ticket("c".repeat(26), project, epoch, 1, NOW, NOW.plus(Duration.ofMinutes(1)), request);
-        return new SignedTicket(ticket, epoch, Digest.sha256(ticket.payload()), world.relay);
+        return new SignedTicket(ticket, epoch, Digest.sha256(ticket.payload()), fixture.relay);
     }
 
     private SignedOpening opening(long epoch) {
         Opening opening =
                 new Opening("d".repeat(26), project, epoch, NOW, NOW.plus(Duration.ofMinutes(1)), "main", 0, 1, 64, 10);
-        return new SignedOpening(opening, Digest.sha256(opening.payload()), world.relay);
+        return new SignedOpening(opening, Digest.sha256(opening.payload()), fixture.relay);
     }
 
-    private void see(EpochStore book, ClaimFixture of, long approval, Map<String, BigInteger> lists)
+    private void see(EpochStore epochs, ClaimFixture of, long approval, Map<String, BigInteger> lists)
             throws IOException {
-        book.recordDocuments(
+        epochs.recordDocuments(
                 "ticket",
                 of.genesis,
                 new ProjectApproval(
@@ -75,55 +75,55 @@ class EpochStoreTest {
     @Test
     void the_highest_of_each_project_stays_over_restarts() throws Exception {
         Path file = folder.resolve("epochs");
-        EpochStore book = EpochStore.open(file);
-        assertThat(book.ticketEpoch(project)).isZero();
+        EpochStore epochs = EpochStore.open(file);
+        assertThat(epochs.ticketEpoch(project)).isZero();
         ClaimFixture other = new ClaimFixture();
         BigInteger most = BigInteger.TWO.pow(159).subtract(BigInteger.ONE);
-        String ann = world.ann.verificationKey().id();
-        String ben = world.ben.verificationKey().id();
-        see(book, world, Long.MAX_VALUE, Map.of(ann, most));
-        see(book, other, 1, Map.of());
-        book.raise(ticket(project, 3));
-        book.raise(ticket(other.genesis.id(), Ticket.MAX_COUNT));
-        book.raise(ticket(project, 7));
-        book.raise(ticket(project, 7));
-        see(book, world, Long.MAX_VALUE, Map.of(ann, BigInteger.ONE, ben, BigInteger.ZERO));
-        for (EpochStore each : List.of(book, EpochStore.open(file))) {
+        String ann = fixture.ann.verificationKey().id();
+        String ben = fixture.ben.verificationKey().id();
+        see(epochs, fixture, Long.MAX_VALUE, Map.of(ann, most));
+        see(epochs, other, 1, Map.of());
+        epochs.raise(ticket(project, 3));
+        epochs.raise(ticket(other.genesis.id(), Ticket.MAX_COUNT));
+        epochs.raise(ticket(project, 7));
+        epochs.raise(ticket(project, 7));
+        see(epochs, fixture, Long.MAX_VALUE, Map.of(ann, BigInteger.ONE, ben, BigInteger.ZERO));
+        for (EpochStore each : List.of(epochs, EpochStore.open(file))) {
             assertThat(each.ticketEpoch(project)).isEqualTo(7);
             assertThat(each.ticketEpoch(other.genesis.id())).isEqualTo(Ticket.MAX_COUNT);
-            HighWaterMarks standing = each.marks(project).orElseThrow();
-            assertThat(standing.approval()).isEqualTo(Long.MAX_VALUE);
-            assertThat(standing.document()).isEqualTo(project);
-            assertThat(standing.lists()).containsOnly(Map.entry(ann, most), Map.entry(ben, BigInteger.ZERO));
+            HighWaterMarks marks = each.marks(project).orElseThrow();
+            assertThat(marks.approval()).isEqualTo(Long.MAX_VALUE);
+            assertThat(marks.document()).isEqualTo(project);
+            assertThat(marks.lists()).containsOnly(Map.entry(ann, most), Map.entry(ben, BigInteger.ZERO));
         }
     }
 
     @Test
     void openings_and_tickets_of_a_project_count_apart() throws IOException {
         Path file = folder.resolve("epochs");
-        EpochStore book = EpochStore.open(file);
-        see(book, world, 1, Map.of());
-        book.raise(ticket(project, 7));
-        book.raise(opening(2));
-        book.raise(ticket(project, 8));
-        see(book, world, 2, Map.of());
+        EpochStore epochs = EpochStore.open(file);
+        see(epochs, fixture, 1, Map.of());
+        epochs.raise(ticket(project, 7));
+        epochs.raise(opening(2));
+        epochs.raise(ticket(project, 8));
+        see(epochs, fixture, 2, Map.of());
         TicketRefusedException refused =
-                catchThrowableOfType(TicketRefusedException.class, () -> book.raise(opening(1)));
+                catchThrowableOfType(TicketRefusedException.class, () -> epochs.raise(opening(1)));
         assertThat(refused).hasMessageContaining("opening").hasMessageContaining("want epoch 2 or later, have 1");
         assertThat(EpochStore.open(file).ticketEpoch(project)).isEqualTo(8);
         assertThat(EpochStore.open(file).openingEpoch(project)).isEqualTo(2);
-        assertThat(book.highestEpoch(opening(9))).isEqualTo(2);
-        assertThat(book.highestEpoch(ticket(project, 9))).isEqualTo(8);
+        assertThat(epochs.highestEpoch(opening(9))).isEqualTo(2);
+        assertThat(epochs.highestEpoch(ticket(project, 9))).isEqualTo(8);
     }
 
     @Test
     void an_epoch_that_was_left_behind_is_refused_and_changes_nothing() throws IOException {
         Path file = folder.resolve("epochs");
-        EpochStore book = EpochStore.open(file);
-        see(book, world, 1, Map.of());
-        book.raise(ticket(project, 7));
+        EpochStore epochs = EpochStore.open(file);
+        see(epochs, fixture, 1, Map.of());
+        epochs.raise(ticket(project, 7));
         TicketRefusedException refused =
-                catchThrowableOfType(TicketRefusedException.class, () -> book.raise(ticket(project, 6)));
+                catchThrowableOfType(TicketRefusedException.class, () -> epochs.raise(ticket(project, 6)));
         assertThat(refused.clause()).isEqualTo(TicketClause.SEQUENCE);
         assertThat(refused).hasMessageContaining("want epoch 7 or later, have 6");
         assertThat(EpochStore.open(file).ticketEpoch(project)).isEqualTo(7);
@@ -132,14 +132,14 @@ class EpochStoreTest {
     @Test
     void what_cannot_be_written_is_not_believed_to_be() throws IOException {
         Path below = Files.createDirectory(folder.resolve("below"));
-        EpochStore book = EpochStore.open(below.resolve("epochs"));
-        see(book, world, 1, Map.of());
+        EpochStore epochs = EpochStore.open(below.resolve("epochs"));
+        see(epochs, fixture, 1, Map.of());
         Files.delete(below.resolve("epochs"));
         Files.delete(below);
-        assertThatThrownBy(() -> book.raise(ticket(project, 3))).isInstanceOf(IOException.class);
-        assertThatThrownBy(() -> see(book, world, 2, Map.of())).isInstanceOf(IOException.class);
-        assertThat(book.ticketEpoch(project)).isZero();
-        assertThat(book.marks(project).orElseThrow().approval()).isEqualTo(1);
+        assertThatThrownBy(() -> epochs.raise(ticket(project, 3))).isInstanceOf(IOException.class);
+        assertThatThrownBy(() -> see(epochs, fixture, 2, Map.of())).isInstanceOf(IOException.class);
+        assertThat(epochs.ticketEpoch(project)).isZero();
+        assertThat(epochs.marks(project).orElseThrow().approval()).isEqualTo(1);
     }
 
     @ParameterizedTest

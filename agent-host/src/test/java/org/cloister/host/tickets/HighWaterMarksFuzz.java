@@ -9,8 +9,8 @@ class HighWaterMarksFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_line(byte[] input) {
         String line = new String(input, StandardCharsets.ISO_8859_1);
-        HighWaterMarks.parse(line).ifPresent(standing -> {
-            if (!HighWaterMarks.parse(standing.line()).equals(Optional.of(standing))) {
+        HighWaterMarks.parse(line).ifPresent(marks -> {
+            if (!HighWaterMarks.parse(marks.line()).equals(Optional.of(marks))) {
                 throw new IllegalStateException("written and read, it is another");
             }
         });

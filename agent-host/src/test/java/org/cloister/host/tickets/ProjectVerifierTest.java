@@ -30,31 +30,31 @@ class ProjectVerifierTest {
     @TempDir
     private Path folder;
 
-    private ClaimFixture world;
-    private EpochStore book;
-    private TrustStore beliefs;
+    private ClaimFixture fixture;
+    private EpochStore epochs;
+    private TrustStore trustStore;
     private Instant now = ClaimFixture.NOW.plusSeconds(40);
 
     @BeforeEach
     void begin() throws Exception {
-        world = new ClaimFixture();
+        fixture = new ClaimFixture();
         restart();
     }
 
     /** Of the host: what is not on disk is forgotten. */
     private void restart() throws IOException {
-        book = EpochStore.open(folder.resolve("epochs"));
-        beliefs = new TrustStore(world.anchors(), RevocationLists.none(), () -> now);
+        epochs = EpochStore.open(folder.resolve("epochs"));
+        trustStore = new TrustStore(fixture.anchors(), RevocationLists.none(), () -> now);
     }
 
-    private CertifiedIdentity read(ProjectTrustBundle papers) throws IOException {
-        ProjectVerifier reader = new ProjectVerifier(beliefs, book);
-        reader.verify("ticket", world.genesis.id(), papers);
-        return reader.verifySigner("ticket", CertificateChain.parse(world.controller));
+    private CertifiedIdentity read(ProjectTrustBundle bundle) throws IOException {
+        ProjectVerifier reader = new ProjectVerifier(trustStore, epochs);
+        reader.verify("ticket", fixture.genesis.id(), bundle);
+        return reader.verifySigner("ticket", CertificateChain.parse(fixture.controller));
     }
 
-    private void refused(TicketClause clause, String text, ProjectTrustBundle papers) {
-        TicketRefusedException refused = catchThrowableOfType(TicketRefusedException.class, () -> read(papers));
+    private void refused(TicketClause clause, String text, ProjectTrustBundle bundle) {
+        TicketRefusedException refused = catchThrowableOfType(TicketRefusedException.class, () -> read(bundle));
         assertThat(refused).isNotNull();
         assertThat(refused.clause()).as(refused.getMessage()).isEqualTo(clause);
         assertThat(refused).hasMessageContaining(text);
@@ -62,24 +62,28 @@ class ProjectVerifierTest {
 
     private ProjectTrustBundle with(List<byte[]> documents) {
         return new ProjectTrustBundle(
-                documents.stream().map(ByteString::copyFrom).toList(), world.approval, world.list);
+                documents.stream().map(ByteString::copyFrom).toList(), fixture.approval, fixture.list);
     }
 
     private ProjectHistory successor() throws Exception {
         return ClaimFixture.successor(
-                world.genesis, ClaimFixture.owners(world.ann, world.ben, world.eve), world.ann, world.ben, world.eve);
+                fixture.genesis,
+                ClaimFixture.owners(fixture.ann, fixture.ben, fixture.eve),
+                fixture.ann,
+                fixture.ben,
+                fixture.eve);
     }
 
     @Test
     void papers_that_hold_bring_the_project_in() throws Exception {
-        world.history = successor();
-        assertThat(read(world.papers()).name().id()).isEqualTo("c1");
-        assertThat(beliefs.anchors().of(world.genesis.id()))
-                .contains(world.ann.verificationKey(), world.eve.verificationKey());
+        fixture.history = successor();
+        assertThat(read(fixture.bundle()).name().id()).isEqualTo("c1");
+        assertThat(trustStore.anchors().of(fixture.genesis.id()))
+                .contains(fixture.ann.verificationKey(), fixture.eve.verificationKey());
         restart();
-        assertThat(book.marks(world.genesis.id()).orElseThrow().number()).isEqualTo(1);
-        assertThat(book.ticketEpoch(world.genesis.id())).isZero();
-        assertThat(read(world.papers()).name().id()).isEqualTo("c1");
+        assertThat(epochs.marks(fixture.genesis.id()).orElseThrow().number()).isEqualTo(1);
+        assertThat(epochs.ticketEpoch(fixture.genesis.id())).isZero();
+        assertThat(read(fixture.bundle()).name().id()).isEqualTo("c1");
     }
 
     @Test
@@ -95,11 +99,11 @@ class ProjectVerifierTest {
     @Test
     void a_successor_that_was_altered_or_is_missing_or_another_projects_is_refused() throws Exception {
         byte[] unsigned = ClaimFixture.successorEnvelope(
-                world.genesis, ClaimFixture.owners(world.ann, world.ben, world.eve), world.ann, world.eve);
-        byte[] first = world.genesis.envelopes().get(0);
+                fixture.genesis, ClaimFixture.owners(fixture.ann, fixture.ben, fixture.eve), fixture.ann, fixture.eve);
+        byte[] first = fixture.genesis.envelopes().get(0);
         refused(TicketClause.SIGNATURE, "signatures", with(List.of(first, unsigned)));
-        ProjectHistory third =
-                ClaimFixture.successor(successor(), ClaimFixture.owners(world.ann, world.ben), world.ann, world.ben);
+        ProjectHistory third = ClaimFixture.successor(
+                successor(), ClaimFixture.owners(fixture.ann, fixture.ben), fixture.ann, fixture.ben);
         refused(
                 TicketClause.SEQUENCE,
                 "number",
@@ -113,82 +117,82 @@ class ProjectVerifierTest {
 
     @Test
     void an_approval_of_another_key_another_project_or_another_time_is_refused() throws Exception {
-        world.approval = world.approval(1, LATER, ClaimFixture.key(SignatureCurve.P256));
-        refused(TicketClause.SIGNATURE, "approval", world.papers());
-        world.approval = ClaimFixture.approval(new ClaimFixture().genesis.id(), 1, LATER, world.siteKey);
-        refused(TicketClause.PROJECT, "an approval of", world.papers());
-        world.approval = ByteString.EMPTY;
-        refused(TicketClause.MALFORMED, "approval", world.papers());
+        fixture.approval = fixture.approval(1, LATER, ClaimFixture.key(SignatureCurve.P256));
+        refused(TicketClause.SIGNATURE, "approval", fixture.bundle());
+        fixture.approval = ClaimFixture.approval(new ClaimFixture().genesis.id(), 1, LATER, fixture.siteKey);
+        refused(TicketClause.PROJECT, "an approval of", fixture.bundle());
+        fixture.approval = ByteString.EMPTY;
+        refused(TicketClause.MALFORMED, "approval", fixture.bundle());
         assertThat(folder.resolve("epochs")).doesNotExist();
-        world.approval = world.approval(1, now, world.siteKey);
-        refused(TicketClause.EXPIRED, "an approval that is valid at", world.papers());
-        assertThat(beliefs.anchors().of(world.genesis.id())).isEmpty();
+        fixture.approval = fixture.approval(1, now, fixture.siteKey);
+        refused(TicketClause.EXPIRED, "an approval that is valid at", fixture.bundle());
+        assertThat(trustStore.anchors().of(fixture.genesis.id())).isEmpty();
     }
 
     @Test
     void nothing_older_than_what_was_seen_is_taken_even_after_a_restart() throws Exception {
-        ProjectTrustBundle first = world.papers();
-        world.history = successor();
-        ProjectTrustBundle second = world.papers();
-        world.approval = world.approval(2, LATER, world.siteKey);
-        ProjectTrustBundle third = world.papers();
-        world.list = world.list(2);
-        read(world.papers());
+        ProjectTrustBundle first = fixture.bundle();
+        fixture.history = successor();
+        ProjectTrustBundle second = fixture.bundle();
+        fixture.approval = fixture.approval(2, LATER, fixture.siteKey);
+        ProjectTrustBundle third = fixture.bundle();
+        fixture.list = fixture.list(2);
+        read(fixture.bundle());
         restart();
         refused(TicketClause.SEQUENCE, "document 1 or a later one, have 0", first);
         refused(TicketClause.SEQUENCE, "approval 2 or a later one, have 1", second);
         refused(TicketClause.SEQUENCE, "revocation list 2", third);
-        read(world.papers());
+        read(fixture.bundle());
     }
 
     @Test
     void a_withdrawn_project_stays_withdrawn_though_a_relay_shows_the_approval_before() throws Exception {
-        ProjectTrustBundle good = world.papers();
-        world.approval = world.approval(2, now, world.siteKey);
-        refused(TicketClause.EXPIRED, "number 2", world.papers());
+        ProjectTrustBundle good = fixture.bundle();
+        fixture.approval = fixture.approval(2, now, fixture.siteKey);
+        refused(TicketClause.EXPIRED, "number 2", fixture.bundle());
         refused(TicketClause.SEQUENCE, "approval 2 or a later one, have 1", good);
     }
 
     @Test
     void a_fork_of_a_document_that_was_seen_is_refused() throws Exception {
-        world.history = successor();
-        read(world.papers());
-        world.history =
-                ClaimFixture.successor(world.genesis, ClaimFixture.owners(world.ann, world.ben), world.ann, world.ben);
-        refused(TicketClause.SEQUENCE, "signed two documents with one number", world.papers());
+        fixture.history = successor();
+        read(fixture.bundle());
+        fixture.history = ClaimFixture.successor(
+                fixture.genesis, ClaimFixture.owners(fixture.ann, fixture.ben), fixture.ann, fixture.ben);
+        refused(TicketClause.SEQUENCE, "signed two documents with one number", fixture.bundle());
     }
 
     @Test
     void without_a_list_nobody_is_believed_and_a_list_that_revokes_counts_from_wherever_it_came() throws Exception {
-        ByteString list = world.list;
-        world.list = ByteString.EMPTY;
-        refused(TicketClause.EXPIRED, "a revocation list", world.papers());
-        world.list = list;
-        CertifiedIdentity controller = read(world.papers());
-        world.list = ByteString.EMPTY;
-        read(world.papers());
-        world.list = world.list(2, controller.serial());
-        refused(TicketClause.SIGNATURE, "revoked", world.papers());
-        world.list = list;
-        refused(TicketClause.SIGNATURE, "revoked", world.papers());
+        ByteString list = fixture.list;
+        fixture.list = ByteString.EMPTY;
+        refused(TicketClause.EXPIRED, "a revocation list", fixture.bundle());
+        fixture.list = list;
+        CertifiedIdentity controller = read(fixture.bundle());
+        fixture.list = ByteString.EMPTY;
+        read(fixture.bundle());
+        fixture.list = fixture.list(2, controller.serial());
+        refused(TicketClause.SIGNATURE, "revoked", fixture.bundle());
+        fixture.list = list;
+        refused(TicketClause.SIGNATURE, "revoked", fixture.bundle());
         restart();
-        refused(TicketClause.SEQUENCE, "revocation list 2", world.papers());
+        refused(TicketClause.SEQUENCE, "revocation list 2", fixture.bundle());
 
         begin();
-        read(world.papers());
-        beliefs.addRevocationList(
-                world.list(7, BigInteger.ONE, read(world.papers()).serial()).toByteArray());
-        refused(TicketClause.SIGNATURE, "revoked", world.papers());
+        read(fixture.bundle());
+        trustStore.addRevocationList(
+                fixture.list(7, BigInteger.ONE, read(fixture.bundle()).serial()).toByteArray());
+        refused(TicketClause.SIGNATURE, "revoked", fixture.bundle());
     }
 
     @Test
     void a_list_of_nobodys_and_one_that_has_ended_are_refused() throws Exception {
-        ByteString list = world.list;
-        world.list = new ClaimFixture().list;
-        refused(TicketClause.SIGNATURE, "revocation list", world.papers());
-        world.list = list;
+        ByteString list = fixture.list;
+        fixture.list = new ClaimFixture().list;
+        refused(TicketClause.SIGNATURE, "revocation list", fixture.bundle());
+        fixture.list = list;
         now = ClaimFixture.NOW.plus(Duration.ofHours(23)).plusSeconds(1);
-        refused(TicketClause.EXPIRED, "revocation list", world.papers());
+        refused(TicketClause.EXPIRED, "revocation list", fixture.bundle());
     }
 
     @Test

@@ -13,16 +13,16 @@ import org.cloister.relay.tickets.TicketLifecycle;
 final class TicketListing {
     private TicketListing() {}
 
-    static ObjectNode of(TicketLifecycle.Status standing, Instant now) {
+    static ObjectNode of(TicketLifecycle.Status status, Instant now) {
         ObjectNode document = JsonNodeFactory.instance
                 .objectNode()
-                .put("draining", standing.draining())
-                .put("audit_writable", standing.auditWritable())
-                .put("vlans_held", standing.vlans().allocated())
-                .put("vlans_resting", standing.vlans().resting())
-                .put("vlans_free", standing.vlans().free());
+                .put("draining", status.draining())
+                .put("audit_writable", status.auditWritable())
+                .put("vlans_held", status.vlans().allocated())
+                .put("vlans_resting", status.vlans().resting())
+                .put("vlans_free", status.vlans().free());
         ArrayNode tickets = document.putArray("tickets");
-        standing.tickets().forEach(row -> write(tickets.addObject(), row, now));
+        status.tickets().forEach(row -> write(tickets.addObject(), row, now));
         return document;
     }
 

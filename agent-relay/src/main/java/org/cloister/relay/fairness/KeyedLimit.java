@@ -5,11 +5,11 @@ import java.util.Map;
 
 /** Counts the acquisitions of each key, up to a limit. Thread-safe. */
 public final class KeyedLimit {
-    private final int most;
-    private final Map<String, Integer> taken = new HashMap<>();
+    private final int limit;
+    private final Map<String, Integer> acquired = new HashMap<>();
 
-    public KeyedLimit(int most) {
-        this.most = most;
+    public KeyedLimit(int limit) {
+        this.limit = limit;
     }
 
     /**
@@ -18,15 +18,15 @@ public final class KeyedLimit {
      * @return false if the key has reached its limit
      */
     public synchronized boolean tryAcquire(String key) {
-        int has = taken.getOrDefault(key, 0);
-        if (has >= most) {
+        int has = acquired.getOrDefault(key, 0);
+        if (has >= limit) {
             return false;
         }
-        taken.put(key, has + 1);
+        acquired.put(key, has + 1);
         return true;
     }
 
     public synchronized void release(String key) {
-        taken.computeIfPresent(key, (same, has) -> has == 1 ? null : has - 1);
+        acquired.computeIfPresent(key, (same, has) -> has == 1 ? null : has - 1);
     }
 }

@@ -18,7 +18,7 @@ public final class ProjectConnectionLimits {
      * Usage by project, with at most one entry for each project that the site has approved: links of other projects are
      * not admitted.
      */
-    private final Map<String, Usage> shares = new ConcurrentHashMap<>();
+    private final Map<String, Usage> usages = new ConcurrentHashMap<>();
 
     private record Usage(AtomicInteger links, AtomicInteger circuits, TokenBucket opens) {
         boolean tryOpen(long nowNs) {
@@ -30,17 +30,17 @@ public final class ProjectConnectionLimits {
 
     /** Reservation of one link or circuit; closing it twice counts once. */
     public static final class Reservation implements AutoCloseable {
-        private final AtomicInteger taken;
-        private final AtomicBoolean given = new AtomicBoolean();
+        private final AtomicInteger used;
+        private final AtomicBoolean released = new AtomicBoolean();
 
-        private Reservation(AtomicInteger taken) {
-            this.taken = taken;
+        private Reservation(AtomicInteger used) {
+            this.used = used;
         }
 
         @Override
         public void close() {
-            if (given.compareAndSet(false, true)) {
-                taken.decrementAndGet();
+            if (released.compareAndSet(false, true)) {
+                used.decrementAndGet();
             }
         }
     }
@@ -60,9 +60,9 @@ public final class ProjectConnectionLimits {
         if (approval.isEmpty()) {
             return Optional.empty();
         }
-        Usage share = share(project, nowNs);
-        int most = Math.min(limits.projectCircuits(), approval.get().quota().circuits());
-        return share.tryOpen(nowNs) ? take(share.circuits, most) : Optional.empty();
+        Usage usage = usage(project, nowNs);
+        int limit = Math.min(limits.projectCircuits(), approval.get().quota().circuits());
+        return usage.tryOpen(nowNs) ? reserve(usage.circuits, limit) : Optional.empty();
     }
 
     /** Reserves a place for a device's link, as {@link #acquireCircuit} does for a circuit. */
@@ -70,11 +70,11 @@ public final class ProjectConnectionLimits {
         Optional<ProjectApproval> approval = approvals.apply(project);
         return approval.isEmpty()
                 ? Optional.empty()
-                : take(share(project, nowNs).links, approval.get().quota().links());
+                : reserve(usage(project, nowNs).links, approval.get().quota().links());
     }
 
-    private Usage share(String project, long nowNs) {
-        return shares.computeIfAbsent(
+    private Usage usage(String project, long nowNs) {
+        return usages.computeIfAbsent(
                 project,
                 name -> new Usage(
                         new AtomicInteger(),
@@ -82,11 +82,11 @@ public final class ProjectConnectionLimits {
                         new TokenBucket(limits.projectOpens(), 2L * limits.projectOpens(), nowNs)));
     }
 
-    private static Optional<Reservation> take(AtomicInteger taken, int most) {
-        if (taken.incrementAndGet() > most) {
-            taken.decrementAndGet();
+    private static Optional<Reservation> reserve(AtomicInteger used, int limit) {
+        if (used.incrementAndGet() > limit) {
+            used.decrementAndGet();
             return Optional.empty();
         }
-        return Optional.of(new Reservation(taken));
+        return Optional.of(new Reservation(used));
     }
 }

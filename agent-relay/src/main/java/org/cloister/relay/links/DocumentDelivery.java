@@ -40,7 +40,7 @@ public final class DocumentDelivery {
     public String deliver(byte[] document) throws IOException {
         Set<RevocationList> before = Set.copyOf(distributor.inForce());
         DeliveredDocuments.Stored stored = documents.store(document);
-        metrics.deliveriesTaken.inc();
+        metrics.deliveriesAccepted.inc();
         LOG.info("accepted {}", stored.text());
         tickets.record(stored.event());
         watch.check();

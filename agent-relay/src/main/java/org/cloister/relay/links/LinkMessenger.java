@@ -28,7 +28,7 @@ public final class LinkMessenger {
     @SuppressWarnings("FutureReturnValueIgnored") // closed connections have their own events
     private void closeUnless(boolean sent, RelayLink link) {
         if (!sent) {
-            metrics.agentsLetGo.inc();
+            metrics.slowAgentsClosed.inc();
             LOG.warn("closing link peer={} reason=\"the agent does not read its attach stream\"", link.peer);
             link.close();
         }

@@ -29,13 +29,13 @@ final class PendingConnections {
      */
     private static final int PREFIX_BYTES = 8;
 
-    private final int most;
+    private final int limit;
     private final Map<ByteBuffer, Set<Entry>> sources = new LinkedHashMap<>();
-    private int taken;
+    private int count;
 
-    /** @param most maximum number of connections at one time */
-    PendingConnections(int most) {
-        this.most = most;
+    /** @param limit maximum number of connections at one time */
+    PendingConnections(int limit) {
+        this.limit = limit;
     }
 
     /** Place of one connection. */
@@ -65,26 +65,26 @@ final class PendingConnections {
      * @return empty if no place is available; the caller closes the connection
      */
     Optional<Entry> admit(InetAddress from, long nowNs, Runnable displace) {
-        Entry place = new Entry(source(from), nowNs, displace);
+        Entry entry = new Entry(source(from), nowNs, displace);
         Optional<Entry> displaced = Optional.empty();
         synchronized (this) {
-            if (taken >= most) {
-                displaced = displacedBy(place.source, nowNs);
+            if (count >= limit) {
+                displaced = displacedBy(entry.source, nowNs);
                 if (displaced.isEmpty()) {
                     return Optional.empty();
                 }
                 remove(displaced.get());
             }
-            sources.computeIfAbsent(place.source, key -> new LinkedHashSet<>()).add(place);
-            taken++;
+            sources.computeIfAbsent(entry.source, key -> new LinkedHashSet<>()).add(entry);
+            count++;
         }
         displaced.ifPresent(each -> each.displace.run());
-        return Optional.of(place);
+        return Optional.of(entry);
     }
 
     /** Returns the number of connections that have not made a request yet. */
     synchronized int size() {
-        return taken;
+        return count;
     }
 
     private Optional<Entry> displacedBy(ByteBuffer source, long nowNs) {
@@ -98,20 +98,20 @@ final class PendingConnections {
                 .map(PendingConnections::oldest)
                 .flatMap(Optional::stream)
                 .min((one, other) -> Long.compare(one.sinceNs - other.sinceNs, 0))
-                .filter(place -> nowNs - place.sinceNs > SILENT.toNanos());
+                .filter(entry -> nowNs - entry.sinceNs > SILENT.toNanos());
     }
 
-    private static Optional<Entry> oldest(Collection<Entry> places) {
-        Iterator<Entry> each = places.iterator();
+    private static Optional<Entry> oldest(Collection<Entry> entries) {
+        Iterator<Entry> each = entries.iterator();
         return each.hasNext() ? Optional.of(each.next()) : Optional.empty();
     }
 
-    private void remove(Entry place) {
-        Set<Entry> its = sources.get(place.source);
-        if (its != null && its.remove(place)) {
-            taken--;
-            if (its.isEmpty()) {
-                sources.remove(place.source);
+    private void remove(Entry entry) {
+        Set<Entry> entries = sources.get(entry.source);
+        if (entries != null && entries.remove(entry)) {
+            count--;
+            if (entries.isEmpty()) {
+                sources.remove(entry.source);
             }
         }
     }

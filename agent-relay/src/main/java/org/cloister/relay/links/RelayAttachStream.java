@@ -52,8 +52,8 @@ final class RelayAttachStream extends ChannelInboundHandlerAdapter {
     }
 
     /**
-     * Returns whether to read the next message. Pauses an agent that sends more messages than its rate permits, until it may send
-     * again.
+     * Returns whether to read the next message. Pauses an agent that sends more messages than its rate permits, until
+     * it may send again.
      */
     private boolean mayRead(Channel stream) {
         long waitNs = messageRate.waitNs(1, System.nanoTime());

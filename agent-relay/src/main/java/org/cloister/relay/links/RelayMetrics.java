@@ -25,9 +25,9 @@ public final class RelayMetrics {
     /** Names refused to a host because another host serves them or because it serves too many. */
     final Counter claimsRefused = counter("claims.refused");
     /** Links of attached agents closed because the agent did not read. */
-    final Counter agentsLetGo = counter("agents.let.go");
+    final Counter slowAgentsClosed = counter("agents.let.go");
     /** Documents, approvals and revocation lists accepted. */
-    final Counter deliveriesTaken = counter("deliveries.taken");
+    final Counter deliveriesAccepted = counter("deliveries.taken");
 
     public RelayMetrics() {
         registry.registerAll("jvm.memory", new MemoryUsageGaugeSet());

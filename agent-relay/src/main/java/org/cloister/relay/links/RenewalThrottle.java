@@ -6,8 +6,8 @@ package org.cloister.relay.links;
  */
 final class RenewalThrottle {
     private final long pauseNs;
-    private boolean begun;
-    private boolean asked;
+    private boolean running;
+    private boolean everStarted;
     private long sinceNs;
 
     RenewalThrottle(long pauseNs) {
@@ -20,16 +20,16 @@ final class RenewalThrottle {
      * @return whether the request may start now; the caller then calls {@link #finish} once it is answered
      */
     synchronized boolean tryStart(long nowNs) {
-        if (begun || (asked && nowNs - sinceNs < pauseNs)) {
+        if (running || (everStarted && nowNs - sinceNs < pauseNs)) {
             return false;
         }
-        begun = true;
-        asked = true;
+        running = true;
+        everStarted = true;
         sinceNs = nowNs;
         return true;
     }
 
     synchronized void finish() {
-        begun = false;
+        running = false;
     }
 }

@@ -121,21 +121,21 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
         if (output.exit() == 0 && submitted.matches()) {
             return Long.parseLong(submitted.group(1));
         }
-        String said = output.complaint();
-        String reason = said.replaceFirst("^Batch job submission failed: ", "");
-        if (output.exit() != 0 && output.out().isBlank() && !reason.equals(said) && REFUSALS.contains(reason)) {
+        String complaint = output.complaint();
+        String reason = complaint.replaceFirst("^Batch job submission failed: ", "");
+        if (output.exit() != 0 && output.out().isBlank() && !reason.equals(complaint) && REFUSALS.contains(reason)) {
             throw new SlurmRefusedException(reason);
         }
-        throw new SlurmUnavailableException("sbatch: exit status " + output.exit() + ": " + said
+        throw new SlurmUnavailableException("sbatch: exit status " + output.exit() + ": " + complaint
                 + "; squeue shows whether the job exists: squeue --name=" + what.ticket());
     }
 
     @Override
     public void cancel(long job) throws SlurmUnavailableException {
         SlurmCommand.Output output = slurm.run("scancel", List.of(Long.toString(job)), "");
-        String said = output.complaint();
-        if (output.exit() != 0 && !said.endsWith(NOT_THERE) && !said.endsWith(IS_ENDING)) {
-            throw new SlurmUnavailableException("scancel " + job + ": " + said + "; run scontrol ping");
+        String complaint = output.complaint();
+        if (output.exit() != 0 && !complaint.endsWith(NOT_THERE) && !complaint.endsWith(IS_ENDING)) {
+            throw new SlurmUnavailableException("scancel " + job + ": " + complaint + "; run scontrol ping");
         }
     }
 

@@ -92,7 +92,7 @@ final class JobTableParser {
         for (String line : lines(text)) {
             String[] fields = line.split("\\|", 5);
             if (fields.length != 5) {
-                throw strange("sacct", line);
+                throw unexpectedLine("sacct", line);
             }
             if (GlobalJob.TICKET.matcher(fields[4]).matches()) {
                 // such as "CANCELLED by 1000"
@@ -110,7 +110,7 @@ final class JobTableParser {
             throws SlurmUnavailableException {
         GlobalJobState known = STATES.get(state);
         if (known == null || !ID.matcher(id).matches()) {
-            throw strange(program, id + " " + state);
+            throw unexpectedLine(program, id + " " + state);
         }
         String clean = reason.equals("None") ? "" : reason.replaceAll("[^ -~]", "?");
         String folded = NO_NODES.contains(nodes) ? "" : HostlistExpander.requireFolded(nodes);
@@ -131,7 +131,7 @@ final class JobTableParser {
         return lines;
     }
 
-    private static SlurmUnavailableException strange(String program, String line) {
+    private static SlurmUnavailableException unexpectedLine(String program, String line) {
         return new SlurmUnavailableException(
                 program + ": a line of its output does not have the requested format: " + line);
     }

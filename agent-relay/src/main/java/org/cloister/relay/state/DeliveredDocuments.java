@@ -53,7 +53,7 @@ public final class DeliveredDocuments implements AutoCloseable {
     private final InstantSource clock;
     private final Map<String, ProjectHistory> projects = new ConcurrentHashMap<>();
     private final Map<String, StoredApproval> approvals = new ConcurrentHashMap<>();
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     /**
      * Approval, valid or not, with its envelope.
      *
@@ -77,12 +77,12 @@ public final class DeliveredDocuments implements AutoCloseable {
         Files.createDirectories(folder.resolve(LISTS));
         Files.createDirectories(folder.resolve(PROJECTS));
         for (Path project : entries(folder.resolve(PROJECTS))) {
-            if (!isUnbegun(project)) {
+            if (!deleteIfEmpty(project)) {
                 readProject(project);
             }
         }
         this.served = served(clock.instant());
-        this.beliefs = new TrustStore(anchors(clock.instant()), keptLists(), clock);
+        this.trustStore = new TrustStore(anchors(clock.instant()), readLists(), clock);
     }
 
     /**
@@ -102,7 +102,7 @@ public final class DeliveredDocuments implements AutoCloseable {
     }
 
     public TrustStore trustStore() {
-        return beliefs;
+        return trustStore;
     }
 
     /** Returns the project's approval if it is valid now. */
@@ -130,13 +130,13 @@ public final class DeliveredDocuments implements AutoCloseable {
     public synchronized void refreshApprovals() {
         Instant now = clock.instant();
         if (!served(now).equals(served)) {
-            believe(now);
+            applyAnchors(now);
         }
     }
 
-    private void believe(Instant now) {
+    private void applyAnchors(Instant now) {
         served = served(now);
-        beliefs.replaceAnchors(anchors(now));
+        trustStore.replaceAnchors(anchors(now));
     }
 
     private Set<String> served(Instant now) {
@@ -157,7 +157,7 @@ public final class DeliveredDocuments implements AutoCloseable {
      */
     public synchronized Stored store(byte[] delivered) throws IOException {
         if (delivered.length > 0 && delivered[0] == DER_SEQUENCE) {
-            RevocationList list = takeList(delivered);
+            RevocationList list = storeList(delivered);
             return new Stored(
                     "revocation list " + list.number() + " of " + list.anchor() + ", valid until " + list.nextUpdate(),
                     event("revocations.taken")
@@ -166,16 +166,16 @@ public final class DeliveredDocuments implements AutoCloseable {
                             .with(AuditField.COUNT, list.serials().size()));
         }
         String type = DsseEnvelope.parse(delivered, ProjectDocument.MAX_BYTES).payloadType();
-        Stored taken = switch (type) {
-            case ProjectDocument.GENESIS -> takeGenesis(delivered);
-            case ProjectDocument.SUCCESSOR -> takeSuccessor(delivered);
-            case ProjectApproval.TYPE -> takeApproval(delivered);
+        Stored stored = switch (type) {
+            case ProjectDocument.GENESIS -> storeGenesis(delivered);
+            case ProjectDocument.SUCCESSOR -> storeSuccessor(delivered);
+            case ProjectApproval.TYPE -> storeApproval(delivered);
             default ->
                 throw new MalformedException("delivery: want a project's document, an approval or a revocation list,"
                         + " have " + StrictJson.quoted(type));
         };
-        believe(clock.instant());
-        return taken;
+        applyAnchors(clock.instant());
+        return stored;
     }
 
     private AuditEvent event(String kind) {
@@ -186,17 +186,17 @@ public final class DeliveredDocuments implements AutoCloseable {
         return BinaryText.base32(Digest.sha256(bytes).bytes());
     }
 
-    private Stored takeGenesis(byte[] envelope) throws IOException {
-        ProjectHistory begun = ProjectHistory.fromGenesis(envelope);
-        if (!projects.containsKey(begun.id())) {
-            keep(begun, envelope);
+    private Stored storeGenesis(byte[] envelope) throws IOException {
+        ProjectHistory history = ProjectHistory.fromGenesis(envelope);
+        if (!projects.containsKey(history.id())) {
+            write(history, envelope);
         }
         return new Stored(
-                "the genesis document of project " + begun.id(),
-                event("genesis.taken").with(AuditField.PROJECT, begun.id()));
+                "the genesis document of project " + history.id(),
+                event("genesis.taken").with(AuditField.PROJECT, history.id()));
     }
 
-    private Stored takeSuccessor(byte[] envelope) throws IOException {
+    private Stored storeSuccessor(byte[] envelope) throws IOException {
         String project = ProjectHistory.claimedProject(envelope);
         ProjectHistory known = projects.get(project);
         if (known == null) {
@@ -205,21 +205,21 @@ public final class DeliveredDocuments implements AutoCloseable {
         }
         ProjectHistory next = known.with(envelope);
         if (next != known) {
-            keep(next, envelope);
+            write(next, envelope);
         }
         return new Stored(
                 "document " + next.number() + " of project " + project,
                 event("successor.taken").with(AuditField.PROJECT, project).with(AuditField.NUMBER, next.number()));
     }
 
-    private void keep(ProjectHistory project, byte[] newest) throws IOException {
+    private void write(ProjectHistory project, byte[] newest) throws IOException {
         Path own = folder.resolve(PROJECTS).resolve(project.id());
         Files.createDirectories(own);
         AtomicFile.replace(own.resolve(documentName(project.number())), newest);
         projects.put(project.id(), project);
     }
 
-    private Stored takeApproval(byte[] envelope) throws IOException {
+    private Stored storeApproval(byte[] envelope) throws IOException {
         ProjectApproval approval = ProjectApproval.read(envelope, site);
         String subject = "approval " + approval.number() + " of project " + approval.project();
         if (!projects.containsKey(approval.project())) {
@@ -241,12 +241,12 @@ public final class DeliveredDocuments implements AutoCloseable {
                         .with(AuditField.ACCOUNT, approval.account()));
     }
 
-    private RevocationList takeList(byte[] der) throws IOException {
+    private RevocationList storeList(byte[] der) throws IOException {
         RevocationList list = RevocationList.read(der, anchorKeys());
         // It is checked before it is written, and again when it takes effect.
-        beliefs.lists().with(list, clock.instant());
+        trustStore.lists().with(list, clock.instant());
         AtomicFile.replace(folder.resolve(LISTS).resolve(list.anchor().id()), der);
-        return beliefs.addRevocationList(list);
+        return trustStore.addRevocationList(list);
     }
 
     /**
@@ -262,7 +262,7 @@ public final class DeliveredDocuments implements AutoCloseable {
                         ? List.of()
                         : history.envelopes().stream().map(ByteString::copyFrom).toList(),
                 approved == null ? ByteString.EMPTY : approved.envelope,
-                beliefs.lists().all().stream()
+                trustStore.lists().all().stream()
                         .filter(list -> anchor.filter(list.anchor()::equals).isPresent())
                         .map(list -> ByteString.copyFrom(list.bytes()))
                         .findFirst()
@@ -271,8 +271,8 @@ public final class DeliveredDocuments implements AutoCloseable {
 
     /** Returns the revocation lists that concern the parties of this project; the site's lists concern all parties. */
     public List<RevocationList> revocationListsFor(String scope) {
-        Collection<VerificationKey> keys = beliefs.anchors().of(scope);
-        return beliefs.lists().all().stream()
+        Collection<VerificationKey> keys = trustStore.anchors().of(scope);
+        return trustStore.lists().all().stream()
                 .filter(list -> keys.contains(list.anchor()))
                 .toList();
     }
@@ -306,7 +306,7 @@ public final class DeliveredDocuments implements AutoCloseable {
      * Deletes a folder without a document, which a kill between the two writes leaves; its delivery was never
      * confirmed.
      */
-    private static boolean isUnbegun(Path project) throws IOException {
+    private static boolean deleteIfEmpty(Path project) throws IOException {
         if (!Files.isDirectory(project) || !entries(project).isEmpty()) {
             return false;
         }
@@ -334,8 +334,8 @@ public final class DeliveredDocuments implements AutoCloseable {
         }
     }
 
-    private RevocationLists keptLists() throws IOException {
-        RevocationLists kept = RevocationLists.none();
+    private RevocationLists readLists() throws IOException {
+        RevocationLists lists = RevocationLists.none();
         for (Path file : entries(folder.resolve(LISTS))) {
             Collection<VerificationKey> keys = anchorKeys();
             if (keys.stream().noneMatch(key -> key.id().equals(String.valueOf(file.getFileName())))) {
@@ -343,12 +343,12 @@ public final class DeliveredDocuments implements AutoCloseable {
                 continue;
             }
             try {
-                kept = kept.kept(RevocationList.read(AtomicFile.read(file, RevocationList.MAX_BYTES), keys));
+                lists = lists.kept(RevocationList.read(AtomicFile.read(file, RevocationList.MAX_BYTES), keys));
             } catch (MalformedException | IdentityRefusedException e) {
                 throw damaged(file, e);
             }
         }
-        return kept;
+        return lists;
     }
 
     private static IOException damaged(Path what, IOException why) {

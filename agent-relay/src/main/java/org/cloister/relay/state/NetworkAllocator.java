@@ -186,7 +186,7 @@ public final class NetworkAllocator {
      */
     private void once(int rows) throws RelayDatabaseException {
         if (rows != 1) {
-            throw sql.trouble(Kind.LOCKED, "another relay allocated the same number; a retry allocates another one");
+            throw sql.failure(Kind.LOCKED, "another relay allocated the same number; a retry allocates another one");
         }
     }
 }

@@ -25,14 +25,14 @@ final class PoolReconfiguration {
     private void fitNetwork(AccumulatedUptime time) throws RelayDatabaseException {
         PersistentValues marks = new PersistentValues(sql);
         String configured = pool.network() + " in /" + pool.prefix();
-        String had = marks.value(NETWORK).orElse(configured);
-        if (!had.equals(configured)) {
+        String former = marks.value(NETWORK).orElse(configured);
+        if (!former.equals(configured)) {
             long used = sql.number(
                     "SELECT COUNT(*) FROM address WHERE ticket IS NOT NULL OR rests_until > ?", time.seconds());
             if (used > 0) {
-                throw sql.trouble(
+                throw sql.failure(
                         Kind.POOL,
-                        used + " addresses of " + had + " are allocated or wait for reuse, and " + configured
+                        used + " addresses of " + former + " are allocated or wait for reuse, and " + configured
                                 + " is configured");
             }
             sql.update("DELETE FROM address");
@@ -52,7 +52,7 @@ final class PoolReconfiguration {
                 columns -> columns.getInt(1) + " of project " + columns.getString(2),
                 "SELECT number, project FROM vlan WHERE usable = 0 AND project IS NOT NULL ORDER BY number LIMIT 1");
         if (!outside.isEmpty()) {
-            throw sql.trouble(
+            throw sql.failure(
                     Kind.POOL,
                     "VLAN " + outside.get(0) + " is allocated, and " + pool.firstVlan() + " to " + pool.lastVlan()
                             + " without " + pool.reserved() + " is configured");

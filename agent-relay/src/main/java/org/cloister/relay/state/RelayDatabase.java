@@ -89,7 +89,7 @@ public final class RelayDatabase implements AutoCloseable {
         List<String> found =
                 sql.list(columns -> columns.getString(1), sql.dialect().check());
         if (!found.equals(List.of("ok"))) {
-            throw sql.trouble(Kind.CORRUPT, String.join(", ", found));
+            throw sql.failure(Kind.CORRUPT, String.join(", ", found));
         }
     }
 

@@ -35,14 +35,14 @@ public final class RelayDatabaseException extends IOException {
         }
     }
 
-    private final Kind trouble;
+    private final Kind failure;
 
-    RelayDatabaseException(Path file, Kind trouble, String detail, @Nullable Throwable cause) {
-        super(file + ": " + trouble.what + " (" + detail + "); " + trouble.remedy, cause);
-        this.trouble = trouble;
+    RelayDatabaseException(Path file, Kind failure, String detail, @Nullable Throwable cause) {
+        super(file + ": " + failure.what + " (" + detail + "); " + failure.remedy, cause);
+        this.failure = failure;
     }
 
-    public Kind trouble() {
-        return trouble;
+    public Kind failure() {
+        return failure;
     }
 }

@@ -49,7 +49,7 @@ record SqlDialect(List<String> opening, String check, String begin, String ident
         return "jdbc:sqlite:" + file.toAbsolutePath().toUri();
     }
 
-    Kind trouble(SQLException e) {
+    Kind failureKind(SQLException e) {
         return switch (e.getErrorCode() & 0xff) {
             case BUSY, LOCKED -> Kind.LOCKED;
             case READ_ONLY, CANNOT_OPEN -> Kind.READ_ONLY;

@@ -27,7 +27,7 @@ final class SqlSession implements AutoCloseable {
     private final SqlDialect dialect;
     private final Connection connection;
     private final Map<String, PreparedStatement> prepared = new HashMap<>();
-    private boolean began;
+    private boolean started;
     private boolean doubtful;
 
     private SqlSession(Path file, SqlDialect dialect, Connection connection) {
@@ -49,12 +49,12 @@ final class SqlSession implements AutoCloseable {
                 throw e;
             }
         } catch (SQLException e) {
-            throw new RelayDatabaseException(file, dialect.trouble(e), String.valueOf(e.getMessage()), e);
+            throw new RelayDatabaseException(file, dialect.failureKind(e), String.valueOf(e.getMessage()), e);
         }
     }
 
     void startTransaction() throws RelayDatabaseException {
-        if (began) {
+        if (started) {
             throw new IllegalStateException("a transaction is open already");
         }
         if (doubtful) {
@@ -62,7 +62,7 @@ final class SqlSession implements AutoCloseable {
                     file, Kind.UNREADABLE, "it is unknown whether the last commit is on disk", null);
         }
         execute(dialect.begin());
-        began = true;
+        started = true;
     }
 
     /**
@@ -72,9 +72,9 @@ final class SqlSession implements AutoCloseable {
     void commit() throws RelayDatabaseException {
         try {
             execute("COMMIT");
-            began = false;
+            started = false;
         } catch (RelayDatabaseException e) {
-            doubtful = e.trouble() == Kind.UNREADABLE || e.trouble() == Kind.CORRUPT;
+            doubtful = e.failure() == Kind.UNREADABLE || e.failure() == Kind.CORRUPT;
             throw e;
         }
     }
@@ -84,7 +84,7 @@ final class SqlSession implements AutoCloseable {
     }
 
     void rollback() {
-        began = false;
+        started = false;
         try {
             execute("ROLLBACK");
         } catch (RelayDatabaseException e) {
@@ -98,7 +98,7 @@ final class SqlSession implements AutoCloseable {
         try (Statement statement = connection.createStatement()) {
             statement.execute(text);
         } catch (SQLException e) {
-            throw trouble(e);
+            throw failure(e);
         }
     }
 
@@ -111,7 +111,7 @@ final class SqlSession implements AutoCloseable {
         try {
             return bound(text, values).executeUpdate();
         } catch (SQLException e) {
-            throw trouble(e);
+            throw failure(e);
         }
     }
 
@@ -123,7 +123,7 @@ final class SqlSession implements AutoCloseable {
             }
             return all;
         } catch (SQLException e) {
-            throw trouble(e);
+            throw failure(e);
         }
     }
 
@@ -136,8 +136,8 @@ final class SqlSession implements AutoCloseable {
         return first(columns -> columns.getLong(1), text, values).orElse(0L);
     }
 
-    RelayDatabaseException trouble(Kind trouble, String detail) {
-        return new RelayDatabaseException(file, trouble, detail, null);
+    RelayDatabaseException failure(Kind failure, String detail) {
+        return new RelayDatabaseException(file, failure, detail, null);
     }
 
     SqlDialect dialect() {
@@ -153,12 +153,12 @@ final class SqlSession implements AutoCloseable {
             }
             return names;
         } catch (SQLException e) {
-            throw trouble(e);
+            throw failure(e);
         }
     }
 
     private PreparedStatement bound(String text, @Nullable Object... values) throws SQLException {
-        if (!began) {
+        if (!started) {
             throw new IllegalStateException("the transaction has ended");
         }
         PreparedStatement statement = prepared.get(text);
@@ -172,8 +172,8 @@ final class SqlSession implements AutoCloseable {
         return statement;
     }
 
-    private RelayDatabaseException trouble(SQLException e) {
-        return new RelayDatabaseException(file, dialect.trouble(e), String.valueOf(e.getMessage()), e);
+    private RelayDatabaseException failure(SQLException e) {
+        return new RelayDatabaseException(file, dialect.failureKind(e), String.valueOf(e.getMessage()), e);
     }
 
     @Override

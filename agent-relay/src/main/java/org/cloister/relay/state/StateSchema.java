@@ -43,17 +43,17 @@ final class StateSchema {
             return 0;
         }
         if (!tables.contains("schema_version")) {
-            throw sql.trouble(Kind.CORRUPT, "want a relay's tables, have " + String.join(", ", tables));
+            throw sql.failure(Kind.CORRUPT, "want a relay's tables, have " + String.join(", ", tables));
         }
         sql.startTransaction();
         try {
             long version = sql.number("SELECT version FROM schema_version");
             int newest = newest(sql.dialect());
             if (version > newest) {
-                throw sql.trouble(Kind.NEWER, "want a version up to " + newest + ", have " + version);
+                throw sql.failure(Kind.NEWER, "want a version up to " + newest + ", have " + version);
             }
             if (version < 1) {
-                throw sql.trouble(Kind.CORRUPT, "want a version from 1, have " + version);
+                throw sql.failure(Kind.CORRUPT, "want a version from 1, have " + version);
             }
             return (int) version;
         } finally {
@@ -131,8 +131,7 @@ final class StateSchema {
      * or slot gives each one number.
      */
     private static List<String> numbers() {
-        return List.of(
-                """
+        return List.of("""
                 CREATE TABLE vlan (
                   number INTEGER PRIMARY KEY, usable INTEGER NOT NULL, project TEXT UNIQUE,
                   rests_until BIGINT NOT NULL)""", """

@@ -282,10 +282,12 @@ public final class TicketTable {
      * @return the number of deleted tickets
      */
     public int forget(Instant when, int limit) throws RelayDatabaseException {
-        return sql.update("""
+        String delete = """
                 DELETE FROM ticket WHERE id IN (
                   SELECT id FROM ticket WHERE state = 'ended' AND ended < ?
-                  AND NOT EXISTS (SELECT 1 FROM address WHERE address.ticket = ticket.id) ORDER BY ended, id LIMIT ?)""", when.toEpochMilli(), limit);
+                  AND NOT EXISTS (SELECT 1 FROM address WHERE address.ticket = ticket.id)
+                  ORDER BY ended, id LIMIT ?)""";
+        return sql.update(delete, when.toEpochMilli(), limit);
     }
 
     private boolean changed(String change, Object... values) throws RelayDatabaseException {

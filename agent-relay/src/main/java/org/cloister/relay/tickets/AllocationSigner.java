@@ -27,12 +27,12 @@ import org.slf4j.LoggerFactory;
 final class AllocationSigner {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationSigner.class);
 
-    private final TicketContext office;
-    private final TicketJobTracker following;
+    private final TicketContext context;
+    private final TicketJobTracker jobTracker;
 
-    AllocationSigner(TicketContext office, TicketJobTracker following) {
-        this.office = office;
-        this.following = following;
+    AllocationSigner(TicketContext context, TicketJobTracker jobTracker) {
+        this.context = context;
+        this.jobTracker = jobTracker;
     }
 
     void assign(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, long job)
@@ -48,33 +48,33 @@ final class AllocationSigner {
                     row.id(),
                     lease.addresses().size(),
                     ticket.shares.size());
-            following.stop(ticket, TicketEnd.NOT_STARTED);
+            jobTracker.stop(ticket, TicketEnd.NOT_STARTED);
             return;
         }
-        int asked = TicketRecords.request(
+        int requestedMib = TicketRecords.request(
                         row, records.transaction().tickets().envelope(row.id()).orElseThrow())
                 .memoryMib();
         try {
-            Optional<List<AllocatedSlot>> slots = slots(ticket, lease, asked);
+            Optional<List<AllocatedSlot>> slots = slots(ticket, lease, requestedMib);
             if (slots.isPresent()) {
                 record(records, row, ticket, allocation(row, job, lease, slots.get()));
             } else {
-                miss(ticket);
+                onMissingHost(ticket);
             }
         } catch (IllegalArgumentException e) {
             LOG.error("no allocation ticket={} reason=\"{}\"", row.id(), e.getMessage());
-            following.stop(ticket, TicketEnd.NOT_STARTED);
+            jobTracker.stop(ticket, TicketEnd.NOT_STARTED);
         }
     }
 
     private Allocation allocation(TicketRow row, long job, NetworkLease lease, List<AllocatedSlot> slots) {
         return new Allocation(
-                office.terms.relay(),
+                context.settings.relay(),
                 row.request().project(),
                 row.id(),
                 row.request().digest(),
                 job,
-                office.now(),
+                context.now(),
                 lease.vlan(),
                 ProjectSubnet.parse(lease.network().toString()),
                 slots);
@@ -84,7 +84,7 @@ final class AllocationSigner {
             throws RelayDatabaseException {
         DsseEnvelope signed;
         try {
-            signed = allocation.sign(office.terms.key());
+            signed = allocation.sign(context.settings.key());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("an allocation cannot be signed: " + e.getMessage(), e);
         }
@@ -92,9 +92,9 @@ final class AllocationSigner {
                 allocation.slots().stream().map(AllocatedSlot::node).toList();
         records.transaction().tickets().recordRunning(row.id(), allocation.globalJob(), nodes);
         records.transaction().tickets().recordAllocation(row.id(), signed.bytes());
-        records.event(office.event("ticket.running", row).with(AuditField.GLOBAL_JOB, allocation.globalJob()));
+        records.event(context.event("ticket.running", row).with(AuditField.GLOBAL_JOB, allocation.globalJob()));
         for (AllocatedSlot slot : allocation.slots()) {
-            records.event(office.event("slot.given", row)
+            records.event(context.event("slot.given", row)
                     .with(AuditField.SLOT, slot.slot())
                     .with(AuditField.NODE, slot.node())
                     .with(AuditField.HOST, slot.host().toString())
@@ -102,7 +102,7 @@ final class AllocationSigner {
                     .with(AuditField.CPUS, slot.cpus())
                     .with(AuditField.MEMORY_MIB, slot.memoryMib()));
         }
-        office.sendUpdate(records, row.id());
+        context.sendUpdate(records, row.id());
         records.onCommitted(() -> {
             List<TicketRuntimeState.PendingClaim> waiting = List.copyOf(ticket.claims);
             ticket.claims.clear();
@@ -113,13 +113,13 @@ final class AllocationSigner {
     /**
      * Returns the slots in Slurm's order of nodes; empty while a host is not attached.
      *
-     * @param askedMib memory of a VM in MiB where the site's Slurm does not allocate memory
+     * @param requestedMib memory of a VM in MiB where the site's Slurm does not allocate memory
      * @throws IllegalArgumentException if Slurm's answer yields no valid slots
      */
-    private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int askedMib) {
+    private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int requestedMib) {
         List<AllocatedSlot> slots = new ArrayList<>();
         for (NodeAllocation share : ticket.shares) {
-            Optional<CertifiedIdentity> host = office.agents.host(share.node());
+            Optional<CertifiedIdentity> host = context.agents.host(share.node());
             if (host.isEmpty()) {
                 return Optional.empty();
             }
@@ -131,12 +131,12 @@ final class AllocationSigner {
                     host.get().key(),
                     ProjectAddress.parse(lease.addresses().get(slot)),
                     share.cpus(),
-                    share.memoryMib() == 0 ? askedMib : share.memoryMib()));
+                    share.memoryMib() == 0 ? requestedMib : share.memoryMib()));
         }
         return Optional.of(slots);
     }
 
-    private void miss(TicketRuntimeState ticket) {
+    private void onMissingHost(TicketRuntimeState ticket) {
         long now = System.nanoTime();
         if (ticket.missingNs == 0) {
             ticket.missingNs = now;
@@ -144,8 +144,9 @@ final class AllocationSigner {
                     "waiting until the hosts of the ticket's nodes are attached ticket={} nodes={}",
                     ticket.id,
                     ticket.shares.stream().map(NodeAllocation::node).toList());
-        } else if (now - ticket.missingNs > office.terms.times().hostTimeout().toNanos()) {
-            following.stop(ticket, TicketEnd.NOT_STARTED);
+        } else if (now - ticket.missingNs
+                > context.settings.times().hostTimeout().toNanos()) {
+            jobTracker.stop(ticket, TicketEnd.NOT_STARTED);
         }
     }
 }

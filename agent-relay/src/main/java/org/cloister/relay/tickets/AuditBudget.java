@@ -44,7 +44,7 @@ final class AuditBudget {
     }
 
     long used(String project, Instant now) {
-        begin(now);
+        startDay(now);
         return used.getOrDefault(project, 0L);
     }
 
@@ -62,19 +62,19 @@ final class AuditBudget {
     }
 
     void charge(String project, long bytes, Instant now) {
-        begin(now);
+        startDay(now);
         used.merge(project, bytes, Long::sum);
     }
 
     /** Updates {@link #exhausted}; must be called periodically. */
-    void count(Instant now) {
-        begin(now);
-        long least = cost(1, SMALLEST);
+    void updateExhausted(Instant now) {
+        startDay(now);
+        long smallest = cost(1, SMALLEST);
         exhausted = (int)
-                used.values().stream().filter(each -> each + least > perDay).count();
+                used.values().stream().filter(each -> each + smallest > perDay).count();
     }
 
-    /** Returns the number of projects whose new work was refused at the last {@link #count}. Thread-safe. */
+    /** Returns the number of projects whose new work was refused at the last {@link #updateExhausted}. Thread-safe. */
     int exhausted() {
         return exhausted;
     }
@@ -84,7 +84,7 @@ final class AuditBudget {
         return Instant.EPOCH.plus(Duration.ofDays(dayOf(now)));
     }
 
-    private void begin(Instant now) {
+    private void startDay(Instant now) {
         long today = dayOf(now);
         if (today != day) {
             day = today;

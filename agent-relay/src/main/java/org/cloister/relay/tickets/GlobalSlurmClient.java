@@ -31,15 +31,15 @@ final class GlobalSlurmClient implements AutoCloseable {
     /** Maximum number of waiting calls: a few for each open ticket. */
     private static final int WAITING = 1 << 20;
     /** Pause that merges poll requests in quick succession into one. */
-    private static final Duration BREATH = Duration.ofMillis(100);
+    private static final Duration MERGE_PAUSE = Duration.ofMillis(100);
 
     /**
      * Snapshot of Slurm's jobs.
      *
-     * @param askedNs time of the query; {@link System#nanoTime}
+     * @param queriedNs time of the query; {@link System#nanoTime}
      * @param accountedFor tickets that had no job in the snapshot and for which accounting answered
      */
-    record JobSnapshot(long askedNs, List<GlobalJob> jobs, Set<String> accountedFor, List<GlobalJob> accounted) {}
+    record JobSnapshot(long queriedNs, List<GlobalJob> jobs, Set<String> accountedFor, List<GlobalJob> accounted) {}
 
     /** Result of a call; exactly one of both is present. */
     record CallResult<T>(Optional<T> value, Optional<Exception> failure) {}
@@ -49,7 +49,7 @@ final class GlobalSlurmClient implements AutoCloseable {
     private final FairExecutor<String> calls;
     private final Supplier<Set<String>> open;
     private final Semaphore soon = new Semaphore(0);
-    private volatile long goodNs = System.nanoTime();
+    private volatile long answeredNs = System.nanoTime();
     private volatile boolean closed;
 
     /** @param open returns the ids of open tickets; while there are none, Slurm is not polled */
@@ -74,24 +74,24 @@ final class GlobalSlurmClient implements AutoCloseable {
     /**
      * Starts the thread that polls Slurm.
      *
-     * @param hearer receives each snapshot on the polling thread
+     * @param listener receives each snapshot on the polling thread
      */
-    void startPolling(Consumer<JobSnapshot> hearer) {
-        daemon(() -> run(hearer), "slurm-watch").start();
+    void startPolling(Consumer<JobSnapshot> listener) {
+        daemon(() -> run(listener), "slurm-watch").start();
     }
 
-    private void run(Consumer<JobSnapshot> hearer) {
+    private void run(Consumer<JobSnapshot> listener) {
         while (!closed) {
             try {
                 if (soon.tryAcquire(period.toMillis(), TimeUnit.MILLISECONDS)) {
-                    Thread.sleep(BREATH.toMillis());
+                    Thread.sleep(MERGE_PAUSE.toMillis());
                     soon.drainPermits();
                 }
-                Set<String> asked = open.get();
-                if (asked.isEmpty()) {
-                    goodNs = System.nanoTime();
+                Set<String> tickets = open.get();
+                if (tickets.isEmpty()) {
+                    answeredNs = System.nanoTime();
                 } else {
-                    hearer.accept(look(asked));
+                    listener.accept(poll(tickets));
                 }
             } catch (InterruptedException e) {
                 return;
@@ -103,11 +103,11 @@ final class GlobalSlurmClient implements AutoCloseable {
         }
     }
 
-    private JobSnapshot look(Set<String> asked) throws SlurmUnavailableException {
+    private JobSnapshot poll(Set<String> tickets) throws SlurmUnavailableException {
         long now = System.nanoTime();
         List<GlobalJob> jobs = slurm.jobs();
-        goodNs = now;
-        Set<String> missing = new HashSet<>(asked);
+        answeredNs = now;
+        Set<String> missing = new HashSet<>(tickets);
         jobs.forEach(job -> missing.remove(job.ticket()));
         if (missing.isEmpty()) {
             return new JobSnapshot(now, jobs, Set.of(), List.of());
@@ -153,7 +153,7 @@ final class GlobalSlurmClient implements AutoCloseable {
     }
 
     private <T> void call(String project, Callable<T> what, Consumer<CallResult<T>> then) {
-        boolean taken = calls.submit(project, 1, () -> {
+        boolean accepted = calls.submit(project, 1, () -> {
             CallResult<T> answer;
             try {
                 answer = new CallResult<>(Optional.of(what.call()), Optional.empty());
@@ -162,7 +162,7 @@ final class GlobalSlurmClient implements AutoCloseable {
             }
             then.accept(answer);
         });
-        if (!taken && !closed) {
+        if (!accepted && !closed) {
             SlurmUnavailableException full =
                     new SlurmUnavailableException(WAITING + " calls of Slurm are waiting already");
             then.accept(new CallResult<>(Optional.empty(), Optional.of(full)));
@@ -175,7 +175,7 @@ final class GlobalSlurmClient implements AutoCloseable {
 
     /** Returns the seconds since Slurm last answered a poll. */
     int secondsSinceAnswer() {
-        return (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - goodNs);
+        return (int) TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - answeredNs);
     }
 
     /** Stops polling. Running calls continue, but their results are not used. */

@@ -65,13 +65,13 @@ final class GroupCommitter implements AutoCloseable {
         }
 
         /** Registers an action that runs on the same thread when the change is on disk. */
-        void onCommitted(Runnable what) {
-            committed.add(what);
+        void onCommitted(Runnable action) {
+            committed.add(action);
         }
 
         /** Registers an action that runs when the change's events, and all events before them, are also in the log. */
-        void onAudited(Runnable what) {
-            audited.add(what);
+        void onAudited(Runnable action) {
+            audited.add(action);
         }
     }
 
@@ -123,12 +123,12 @@ final class GroupCommitter implements AutoCloseable {
      * @param payer a project, or a host by its name
      */
     void add(String payer, Change change) {
-        boolean taken;
+        boolean accepted;
         synchronized (queue) {
-            taken = queue.offer(payer, 1, change, System.nanoTime());
+            accepted = queue.offer(payer, 1, change, System.nanoTime());
             queue.notifyAll();
         }
-        if (!taken) {
+        if (!accepted) {
             follow(change::onFailure);
         }
     }
@@ -152,7 +152,7 @@ final class GroupCommitter implements AutoCloseable {
                 batch.add(each.get());
                 each = batch.size() < BATCH ? queue.poll(System.nanoTime()) : Optional.empty();
             }
-            batch.forEach(taken -> queue.finish(taken.key()));
+            batch.forEach(accepted -> queue.finish(accepted.key()));
         }
         return batch;
     }
@@ -197,11 +197,11 @@ final class GroupCommitter implements AutoCloseable {
         long logged = log.lastEvent();
         Context records = state.transact(transaction -> {
             transaction.outbox().markWritten(logged);
-            Context made = new Context(transaction);
+            Context context = new Context(transaction);
             for (Change each : batch) {
-                each.apply(made);
+                each.apply(context);
             }
-            return made;
+            return context;
         });
         events.addAll(records.events);
         unaudited.addAll(records.audited);
@@ -238,9 +238,9 @@ final class GroupCommitter implements AutoCloseable {
         due.forEach(GroupCommitter::follow);
     }
 
-    private static void follow(Runnable what) {
+    private static void follow(Runnable action) {
         try {
-            what.run();
+            action.run();
         } catch (RuntimeException e) {
             LOG.error("an action after a change failed with an internal error", e);
         }

@@ -17,7 +17,7 @@ final class MessageCost {
      */
     static final long REFUSED = 8;
 
-    private static final long QUESTION = 1;
+    private static final long QUERY = 1;
     private static final long SIGNATURE = 4;
     /** Maximum length of an envelope with one signature; each further signature needs at least {@link #ENTRY} bytes. */
     private static final int ENVELOPE = 1200;
@@ -25,22 +25,22 @@ final class MessageCost {
     private static final int ENTRY = 200;
 
     /** Highest cost of any message. */
-    static final long DEAREST = CHAIN + SIGNATURE + SIGNATURE * ((Ticket.MAX_BYTES - ENVELOPE) / ENTRY);
+    static final long HIGHEST = CHAIN + SIGNATURE + SIGNATURE * ((Ticket.MAX_BYTES - ENVELOPE) / ENTRY);
 
     private MessageCost() {}
 
     /**
      * Returns the cost of a message.
      *
-     * @param seen the chain that the party has shown here before
+     * @param verified the chain that the party has shown here before
      */
-    static long of(AgentTicketMessage message, List<ByteString> seen) {
+    static long of(AgentTicketMessage message, List<ByteString> verified) {
         if (message instanceof AgentTicketMessage.Proof proof) {
             return CHAIN + envelope(proof.signed());
         } else if (message instanceof AgentTicketMessage.Open open) {
-            return chain(open.chain(), seen) + envelope(open.opening());
+            return chain(open.chain(), verified) + envelope(open.opening());
         } else if (message instanceof AgentTicketMessage.Close close) {
-            return chain(close.chain(), seen) + envelope(close.withdrawal());
+            return chain(close.chain(), verified) + envelope(close.withdrawal());
         } else if (message instanceof AgentTicketMessage.Submit order) {
             return envelope(order.ticket());
         } else if (message instanceof AgentTicketMessage.Withdraw withdraw) {
@@ -48,12 +48,12 @@ final class MessageCost {
         } else if (message instanceof AgentTicketMessage.Report report) {
             return envelope(report.statement());
         } else {
-            return QUESTION;
+            return QUERY;
         }
     }
 
-    private static long chain(List<ByteString> shown, List<ByteString> seen) {
-        return shown.equals(seen) ? 0 : CHAIN;
+    private static long chain(List<ByteString> chain, List<ByteString> verified) {
+        return chain.equals(verified) ? 0 : CHAIN;
     }
 
     /** Assumes that each signature must be tried; an envelope longer than a ticket is refused without parsing. */

@@ -16,25 +16,25 @@ import org.cloister.relay.state.TicketRow;
 
 /** Reports the state of a project's openings to its people; changes nothing. */
 final class OpeningReports {
-    private final TicketContext office;
+    private final TicketContext context;
 
-    OpeningReports(TicketContext office) {
-        this.office = office;
+    OpeningReports(TicketContext context) {
+        this.context = context;
     }
 
     void sendStatus(TicketPeer device) {
         String project = device.identity().name().project();
-        office.commits.add(device.payer(), new GroupCommitter.Change() {
+        context.commits.add(device.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 RelayTransaction transaction = records.transaction();
                 List<OpeningStatus> all = new ArrayList<>();
                 for (TicketRow row : transaction.tickets().newestOpenings(project, OpeningStatus.MAX_OPENINGS)) {
-                    all.add(standing(transaction, row));
+                    all.add(status(transaction, row));
                 }
-                RelayTicketMessage.Openings said =
+                RelayTicketMessage.Openings response =
                         new RelayTicketMessage.Openings(transaction.tickets().highestOpening(project), all);
-                records.onCommitted(() -> device.answer(said));
+                records.onCommitted(() -> device.answer(response));
             }
 
             @Override
@@ -44,7 +44,7 @@ final class OpeningReports {
         });
     }
 
-    private OpeningStatus standing(RelayTransaction records, TicketRow row) throws RelayDatabaseException {
+    private OpeningStatus status(RelayTransaction records, TicketRow row) throws RelayDatabaseException {
         Optional<SlotRecords.Claim> claim =
                 records.slots().claims(row.id()).stream().findFirst();
         String text = row.endText();
@@ -64,7 +64,7 @@ final class OpeningReports {
                 claim.map(SlotRecords.Claim::since),
                 Optional.<Instant>ofNullable(row.ended()),
                 claim.map(SlotRecords.Claim::host).orElse(""),
-                runs && office.agents.isServed(controller),
-                runs && office.listeners.has(controller));
+                runs && context.agents.isServed(controller),
+                runs && context.listeners.has(controller));
     }
 }

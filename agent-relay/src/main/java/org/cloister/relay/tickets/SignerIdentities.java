@@ -40,11 +40,11 @@ final class SignerIdentities {
                 .map(ByteString::toByteArray)
                 .toList();
         try {
-            CertificateChain kept = CertificateChain.parse(chain);
+            CertificateChain stored = CertificateChain.parse(chain);
             Instant accepted = row.request().accepted();
-            Instant believed = kept.from().isAfter(accepted) ? kept.from() : accepted;
+            Instant verifiedAt = stored.from().isAfter(accepted) ? stored.from() : accepted;
             return Optional.of(
-                    kept.verifyUnlisted(SIGNING, documents.trustStore().anchors(), believed));
+                    stored.verifyUnlisted(SIGNING, documents.trustStore().anchors(), verifiedAt));
         } catch (IdentityRefusedException e) {
             LOG.warn("signer no longer trusted ticket={} reason=\"{}\"", row.id(), e.getMessage());
             return Optional.empty();
@@ -54,10 +54,10 @@ final class SignerIdentities {
     /** Returns the issuer whose revocation list applies to a chain; empty for a chain that is not valid now. */
     Optional<VerificationKey> anchor(List<ByteString> chain) {
         try {
-            CertificateChain shown = CertificateChain.parse(
+            CertificateChain parsed = CertificateChain.parse(
                     chain.stream().map(ByteString::toByteArray).toList());
             return Optional.of(
-                    documents.trustStore().verifyUnlisted(shown, SIGNING).anchor());
+                    documents.trustStore().verifyUnlisted(parsed, SIGNING).anchor());
         } catch (IdentityRefusedException e) {
             return Optional.empty();
         }

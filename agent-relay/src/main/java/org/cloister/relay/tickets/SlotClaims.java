@@ -30,23 +30,23 @@ final class SlotClaims {
 
     static final String PART_TYPE = "application/vnd.in-toto+json";
 
-    private final TicketContext office;
-    private final TicketJobTracker following;
+    private final TicketContext context;
+    private final TicketJobTracker jobTracker;
     private final SignerIdentities signers;
 
-    SlotClaims(TicketContext office, TicketJobTracker following) {
-        this.office = office;
-        this.following = following;
-        this.signers = new SignerIdentities(office.documents);
+    SlotClaims(TicketContext context, TicketJobTracker jobTracker) {
+        this.context = context;
+        this.jobTracker = jobTracker;
+        this.signers = new SignerIdentities(context.documents);
     }
 
     void claim(TicketPeer host, String ticket, long job) {
-        office.commits.add(payer(host, ticket), new Claim(host, ticket, job));
+        context.commits.add(payer(host, ticket), new Claim(host, ticket, job));
     }
 
     /** Returns whose turn the claim uses: that of the project that waits for it, if the ticket is open. */
     private String payer(TicketPeer host, String ticket) {
-        TicketRuntimeState open = office.openTickets.get(ticket);
+        TicketRuntimeState open = context.openTickets.get(ticket);
         return open == null ? host.payer() : open.project;
     }
 
@@ -73,7 +73,7 @@ final class SlotClaims {
             } else if (row.get().allocated()) {
                 answerClaim(records, host, row.get(), job);
             } else {
-                records.onCommitted(() -> following.awaitAllocation(
+                records.onCommitted(() -> jobTracker.awaitAllocation(
                         ticket,
                         new TicketRuntimeState.PendingClaim(host, () -> claim(host, ticket, job), System.nanoTime())));
             }
@@ -101,7 +101,7 @@ final class SlotClaims {
         }
         List<ByteString> chain = TicketRecords.decodeChain(
                 records.transaction().tickets().chain(row.id()).orElseThrow());
-        ProjectTrustBundle project = office.documents.trustBundle(row.request().project(), signers.anchor(chain));
+        ProjectTrustBundle project = context.documents.trustBundle(row.request().project(), signers.anchor(chain));
         if (project.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
             records.onCommitted(() -> host.answer(RefusalMessages.of(
                     row.id(),
@@ -111,24 +111,24 @@ final class SlotClaims {
                             + " are permitted; have the owners create a new project")));
             return;
         }
-        AllocatedSlot its = slot.get();
+        AllocatedSlot allocated = slot.get();
         String name = host.identity().name().toString();
-        boolean first =
-                records.transaction().slots().claims(row.id()).stream().noneMatch(claim -> claim.slot() == its.slot());
-        records.transaction().slots().claim(row.id(), its.slot(), name, office.now());
-        records.onCommitted(() -> office.vmLocations.onSlotClaimed(
-                row.request(), its.slot(), host.identity().name()));
+        boolean first = records.transaction().slots().claims(row.id()).stream()
+                .noneMatch(claim -> claim.slot() == allocated.slot());
+        records.transaction().slots().claim(row.id(), allocated.slot(), name, context.now());
+        records.onCommitted(() -> context.vmLocations.onSlotClaimed(
+                row.request(), allocated.slot(), host.identity().name()));
         if (first) {
-            records.event(office.event("slot.claimed", row)
+            records.event(context.event("slot.claimed", row)
                     .by(host.identity().key().id())
-                    .with(AuditField.SLOT, its.slot())
+                    .with(AuditField.SLOT, allocated.slot())
                     .with(AuditField.HOST, name));
         }
         ByteString ticket = ByteString.copyFrom(
                 records.transaction().tickets().envelope(row.id()).orElseThrow());
         records.onAudited(() -> host.answer(
                 row.id(),
-                new RelayTicketMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), office.head(), project)));
+                new RelayTicketMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), context.head(), project)));
     }
 
     private static Optional<AllocatedSlot> slot(byte[] envelope, CertifiedIdentity host, long job) {
@@ -148,10 +148,10 @@ final class SlotClaims {
             host.answer(RefusalMessages.of(ticket, TicketClause.SIGNATURE, String.valueOf(e.getMessage())));
             return;
         }
-        office.commits.add(host.payer(), new GroupCommitter.Change() {
+        context.commits.add(host.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                keep(records, host, report, envelope);
+                store(records, host, report, envelope);
             }
 
             @Override
@@ -161,15 +161,15 @@ final class SlotClaims {
         });
     }
 
-    private void keep(
+    private void store(
             GroupCommitter.Context records, TicketPeer host, AgentTicketMessage.Report report, byte[] envelope)
             throws RelayDatabaseException {
         String ticket = report.ticket();
         String name = host.identity().name().toString();
         Optional<TicketRow> row = records.transaction().tickets().byId(ticket);
-        boolean its = records.transaction().slots().claims(ticket).stream()
+        boolean allocated = records.transaction().slots().claims(ticket).stream()
                 .anyMatch(claim -> claim.slot() == report.slot() && claim.host().equals(name));
-        if (row.isEmpty() || !its) {
+        if (row.isEmpty() || !allocated) {
             records.onCommitted(
                     () -> host.answer(RefusalMessages.unknown(ticket, "slot " + report.slot() + " of " + name)));
             return;
@@ -178,32 +178,32 @@ final class SlotClaims {
         if (records.transaction()
                 .slots()
                 .addStatement(ticket, signer, envelope, TicketRecords.encodeChain(host.chain()))) {
-            records.event(office.event("slot.reported", row.get())
+            records.event(context.event("slot.reported", row.get())
                     .by(signer)
                     .with(AuditField.SLOT, report.slot())
                     .with(AuditField.HOST, name));
-            records.onAudited(() -> office.listeners.sendUpdate(
+            records.onAudited(() -> context.listeners.sendUpdate(
                     row.get().request().signer(),
                     ticket + "/" + report.slot(),
                     new RelayTicketMessage.ForwardedStatement(
                             ticket, report.slot(), report.statement(), host.chain())));
         }
         records.onAudited(
-                () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), office.head())));
+                () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), context.head())));
     }
 
     /** Returns the hosts' statements of a ticket's receipt that have been received. */
     static List<RelayTicketMessage.ForwardedStatement> statements(RelayTransaction records, String ticket)
             throws RelayDatabaseException {
-        Map<String, SlotRecords.StoredStatement> kept = records.slots().statements(ticket);
-        if (kept.isEmpty()) {
+        Map<String, SlotRecords.StoredStatement> stored = records.slots().statements(ticket);
+        if (stored.isEmpty()) {
             return List.of();
         }
         Allocation allocation =
                 TicketRecords.ownAllocation(records.tickets().allocation(ticket).orElseThrow());
         List<RelayTicketMessage.ForwardedStatement> parts = new ArrayList<>();
         for (AllocatedSlot slot : allocation.slots()) {
-            SlotRecords.StoredStatement part = kept.get(slot.key().id());
+            SlotRecords.StoredStatement part = stored.get(slot.key().id());
             if (part != null) {
                 parts.add(new RelayTicketMessage.ForwardedStatement(
                         ticket,

@@ -32,9 +32,9 @@ import org.cloister.relay.state.TicketTable;
 
 /** Admits or refuses a ticket or an opening whose signature was verified. */
 final class TicketAdmission implements GroupCommitter.Change {
-    private final TicketContext office;
-    private final TicketJobTracker following;
-    private final TicketPeer party;
+    private final TicketContext context;
+    private final TicketJobTracker jobTracker;
+    private final TicketPeer peer;
     private final List<ByteString> chain;
     private final ByteString envelope;
     private final SignedRequest signed;
@@ -51,13 +51,13 @@ final class TicketAdmission implements GroupCommitter.Change {
         }
     }
 
-    TicketAdmission(TicketContext office, TicketJobTracker following, TicketPeer party, Submission paper) {
-        this.office = office;
-        this.following = following;
-        this.party = party;
-        this.chain = paper.chain;
-        this.envelope = paper.envelope;
-        this.signed = paper.signed;
+    TicketAdmission(TicketContext context, TicketJobTracker jobTracker, TicketPeer peer, Submission submission) {
+        this.context = context;
+        this.jobTracker = jobTracker;
+        this.peer = peer;
+        this.chain = submission.chain;
+        this.envelope = submission.envelope;
+        this.signed = submission.signed;
     }
 
     private String id() {
@@ -69,9 +69,9 @@ final class TicketAdmission implements GroupCommitter.Change {
         try {
             Optional<TicketRow> before = records.transaction().tickets().byId(id());
             if (before.isPresent()) {
-                again(records, before.get());
+                repeatResponse(records, before.get());
             } else {
-                take(records);
+                admit(records);
             }
         } catch (TicketRefusedException e) {
             refuse(records, e);
@@ -79,25 +79,25 @@ final class TicketAdmission implements GroupCommitter.Change {
     }
 
     /** Answers a repeated ticket, whose first answer was lost, once more. */
-    private void again(GroupCommitter.Context records, TicketRow row)
+    private void repeatResponse(GroupCommitter.Context records, TicketRow row)
             throws RelayDatabaseException, TicketRefusedException {
         if (!row.request().digest().equals(signed.digest())) {
-            throw used();
+            throw idUsed();
         }
         if (signed instanceof SignedTicket ticket) {
             takeOver(records, row, ticket.controllerEpoch());
         }
-        RelayTicketMessage.Update update = office.update(records.transaction(), row);
-        records.onAudited(() -> party.answer(update));
+        RelayTicketMessage.Update update = context.update(records.transaction(), row);
+        records.onAudited(() -> peer.answer(update));
     }
 
     /**
      * Transfers a ticket to a controlling VM of the same name from a later opening, because the key that signed the
      * ticket no longer exists.
      */
-    private void takeOver(GroupCommitter.Context records, TicketRow row, long life)
+    private void takeOver(GroupCommitter.Context records, TicketRow row, long controllerEpoch)
             throws RelayDatabaseException, TicketRefusedException {
-        TicketRuntimeState ticket = office.openTickets.get(id());
+        TicketRuntimeState ticket = context.openTickets.get(id());
         CertifiedIdentity signer = signed.signer();
         if (ticket == null
                 || !signer.name().toString().equals(row.request().signer())
@@ -108,27 +108,27 @@ final class TicketAdmission implements GroupCommitter.Change {
         }
         long before = TicketRecords.controllerEpoch(
                 records.transaction().tickets().envelope(id()).orElseThrow());
-        if (life <= before) {
+        if (controllerEpoch <= before) {
             throw new TicketRefusedException(
                     TicketClause.SEQUENCE,
                     signed.subject(),
                     "a controlling VM of an epoch after " + before,
-                    Long.toString(life),
+                    Long.toString(controllerEpoch),
                     "the project was opened again later; use the newest controlling VM");
         }
-        if (!office.budget.hasForTakeOver(signed.project(), office.now())) {
-            throw tooMuch(AuditBudget.TAKE_OVER);
+        if (!context.budget.hasForTakeOver(signed.project(), context.now())) {
+            throw overAuditBudget(AuditBudget.TAKE_OVER);
         }
         if (records.transaction()
                 .tickets()
                 .replaceEnvelope(id(), envelope.toByteArray(), TicketRecords.encodeChain(chain))) {
-            records.event(event("taken-over").with(AuditField.EPOCH, life));
-            office.budget.charge(signed.project(), AuditBudget.TAKE_OVER, office.now());
+            records.event(event("taken-over").with(AuditField.EPOCH, controllerEpoch));
+            context.budget.charge(signed.project(), AuditBudget.TAKE_OVER, context.now());
             records.onCommitted(() -> ticket.signer = Optional.of(signer));
         }
     }
 
-    private TicketRefusedException used() {
+    private TicketRefusedException idUsed() {
         return new TicketRefusedException(
                 TicketClause.USED,
                 signed.subject(),
@@ -137,29 +137,29 @@ final class TicketAdmission implements GroupCommitter.Change {
                 "sign a new one");
     }
 
-    private void take(GroupCommitter.Context records) throws RelayDatabaseException, TicketRefusedException {
+    private void admit(GroupCommitter.Context records) throws RelayDatabaseException, TicketRefusedException {
         ProjectApproval approval = requireWorking(records.transaction());
         RelayTransaction transaction = records.transaction();
-        Instant now = office.now();
+        Instant now = context.now();
         check(transaction.tickets(), approval, now);
         long cost = AuditBudget.cost(1, signed.request().nodes());
-        if (!office.budget.hasForWork(signed.project(), cost, now)) {
-            throw tooMuch(cost);
+        if (!context.budget.hasForWork(signed.project(), cost, now)) {
+            throw overAuditBudget(cost);
         }
         NetworkLease lease = record(transaction, approval, now);
-        office.budget.charge(signed.project(), cost, now);
+        context.budget.charge(signed.project(), cost, now);
         transaction.tickets().recordSubmission(id(), now);
         records.event(accepted(approval, lease));
         TicketRow row = transaction.tickets().byId(id()).orElseThrow();
-        RelayTicketMessage.Update update = office.update(transaction, row);
-        records.onCommitted(() -> following.track(row, signed.signer()));
+        RelayTicketMessage.Update update = context.update(transaction, row);
+        records.onCommitted(() -> jobTracker.track(row, signed.signer()));
         if (row.isOpening()) {
             supersede(records);
         }
         records.onAudited(() -> {
-            (row.isOpening() ? office.metrics.opened : office.metrics.accepted).inc();
-            party.answer(update);
-            following.submit(id());
+            (row.isOpening() ? context.metrics.opened : context.metrics.accepted).inc();
+            peer.answer(update);
+            jobTracker.submit(id());
         });
     }
 
@@ -182,7 +182,7 @@ final class TicketAdmission implements GroupCommitter.Change {
     private void supersede(GroupCommitter.Context records) throws RelayDatabaseException {
         for (TicketRow each : records.transaction().tickets().openOpenings(signed.project())) {
             if (!each.id().equals(id())) {
-                records.onCommitted(() -> following.supersede(each));
+                records.onCommitted(() -> jobTracker.supersede(each));
             }
         }
     }
@@ -190,7 +190,7 @@ final class TicketAdmission implements GroupCommitter.Change {
     private ProjectApproval requireWorking(RelayTransaction transaction)
             throws RelayDatabaseException, TicketRefusedException {
         String subject = signed.subject();
-        if (!following.hasSlurm()) {
+        if (!jobTracker.hasSlurm()) {
             throw new TicketRefusedException(
                     TicketClause.NO_SLURM,
                     subject,
@@ -198,7 +198,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                     "one without",
                     "have its operator configure [slurm], or ask another relay");
         }
-        if (signed instanceof SignedOpening && !following.hasControllers()) {
+        if (signed instanceof SignedOpening && !jobTracker.hasControllers()) {
             throw new TicketRefusedException(
                     TicketClause.NO_SLURM,
                     subject,
@@ -214,7 +214,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                     "one that is draining",
                     "wait, or ask its operator (agentctl relay drain --undo)");
         }
-        if (!office.log.isWritable()) {
+        if (!context.log.isWritable()) {
             throw new TicketRefusedException(
                     TicketClause.AUDIT,
                     subject,
@@ -222,16 +222,16 @@ final class TicketAdmission implements GroupCommitter.Change {
                     "one that cannot",
                     "wait; the relay's log shows why");
         }
-        if (!office.terms.auditSpace().isAmple()) {
+        if (!context.settings.auditSpace().isAmple()) {
             throw new TicketRefusedException(
                     TicketClause.AUDIT,
                     subject,
-                    "more than " + office.terms.auditSpace().reserveBytes()
+                    "more than " + context.settings.auditSpace().reserveBytes()
                             + " bytes free where the relay keeps its audit log",
-                    Long.toString(office.terms.auditSpace().freeBytes().getAsLong()),
+                    Long.toString(context.settings.auditSpace().freeBytes().getAsLong()),
                     "wait, or have the relay's operator free space (docs/operations.md, The audit log)");
         }
-        return office.documents
+        return context.documents
                 .approval(signed.project())
                 .orElseThrow(() -> new TicketRefusedException(
                         TicketClause.PROJECT,
@@ -241,18 +241,18 @@ final class TicketAdmission implements GroupCommitter.Change {
                         "have the site approve it"));
     }
 
-    private TicketRefusedException tooMuch(long cost) {
+    private TicketRefusedException overAuditBudget(long cost) {
         return new TicketRefusedException(
                 TicketClause.AUDIT,
                 signed.subject(),
-                "at most " + office.budget.perDay() + " bytes of audit records a day of project " + signed.project(),
-                office.budget.used(signed.project(), office.now()) + ", and " + cost + " for this",
+                "at most " + context.budget.perDay() + " bytes of audit records a day of project " + signed.project(),
+                context.budget.used(signed.project(), context.now()) + ", and " + cost + " for this",
                 "wait until midnight UTC; accepted work continues");
     }
 
     private NetworkLease record(RelayTransaction transaction, ProjectApproval approval, Instant now)
             throws RelayDatabaseException, TicketRefusedException {
-        ResourceRequest asked = signed.request();
+        ResourceRequest resources = signed.request();
         TicketRequest request = new TicketRequest(
                 id(),
                 signed.project(),
@@ -261,9 +261,9 @@ final class TicketAdmission implements GroupCommitter.Change {
                 new TicketSequence(
                         signed.epoch(),
                         signed instanceof SignedTicket it ? it.ticket().sequence() : 0),
-                asked.nodes(),
-                asked.cpusInAll(),
-                asked.memoryMibInAll(),
+                resources.nodes(),
+                resources.cpusInAll(),
+                resources.memoryMibInAll(),
                 approval.account(),
                 now,
                 drive());
@@ -272,7 +272,7 @@ final class TicketAdmission implements GroupCommitter.Change {
                 part.tickets().insert(request, envelope.toByteArray(), TicketRecords.encodeChain(chain));
                 return request.isOpening()
                         ? part.numbers().allocateController(id(), request.project())
-                        : part.numbers().allocate(id(), request.project(), asked.nodes());
+                        : part.numbers().allocate(id(), request.project(), resources.nodes());
             });
         } catch (StateConflictException e) {
             throw refusal(e);
@@ -285,7 +285,7 @@ final class TicketAdmission implements GroupCommitter.Change {
 
     private TicketRefusedException refusal(StateConflictException why) {
         if (why instanceof DuplicateTicketException) {
-            return used();
+            return idUsed();
         }
         boolean old = why instanceof TicketSequenceException;
         return new TicketRefusedException(
@@ -297,7 +297,7 @@ final class TicketAdmission implements GroupCommitter.Change {
     }
 
     private AuditEvent accepted(ProjectApproval approval, NetworkLease lease) {
-        ResourceRequest asked = signed.request();
+        ResourceRequest resources = signed.request();
         String signer = signed.signer().name().toString();
         AuditEvent event = event("accepted");
         if (signed instanceof SignedTicket ticket) {
@@ -310,15 +310,15 @@ final class TicketAdmission implements GroupCommitter.Change {
         return event.with(AuditField.DIGEST, BinaryText.base32(signed.digest().bytes()))
                 .with(AuditField.EPOCH, signed.epoch())
                 .with(AuditField.ACCOUNT, approval.account())
-                .with(AuditField.NODES, asked.nodes())
-                .with(AuditField.CPUS, asked.cpusInAll())
-                .with(AuditField.MEMORY_MIB, asked.memoryMibInAll())
-                .with(AuditField.MINUTES, asked.minutes())
+                .with(AuditField.NODES, resources.nodes())
+                .with(AuditField.CPUS, resources.cpusInAll())
+                .with(AuditField.MEMORY_MIB, resources.memoryMibInAll())
+                .with(AuditField.MINUTES, resources.minutes())
                 .with(AuditField.VLAN, lease.vlan());
     }
 
     private AuditEvent event(String what) {
-        return AuditEvent.of(office.now(), (signed instanceof SignedOpening ? "opening." : "ticket.") + what)
+        return AuditEvent.of(context.now(), (signed instanceof SignedOpening ? "opening." : "ticket.") + what)
                 .by(signed.signer().key().id())
                 .with(AuditField.PROJECT, signed.project())
                 .with(AuditField.TICKET, id());
@@ -333,14 +333,14 @@ final class TicketAdmission implements GroupCommitter.Change {
         RefusalCounts.Key key =
                 new RefusalCounts.Key(opening ? "opening.refused" : "ticket.refused", signed.project(), why.clause());
         records.onCommitted(() -> {
-            office.refusals.add(key, signed.signer().key().id(), id(), office.now());
-            office.metrics.countRefusal(opening ? office.metrics.notOpened : office.metrics.refused, why.clause());
-            party.answer(RefusalMessages.of(id(), why));
+            context.refusals.add(key, signed.signer().key().id(), id(), context.now());
+            context.metrics.countRefusal(opening ? context.metrics.notOpened : context.metrics.refused, why.clause());
+            peer.answer(RefusalMessages.of(id(), why));
         });
     }
 
     @Override
     public void onFailure() {
-        party.answer(RefusalMessages.unavailable(id()));
+        peer.answer(RefusalMessages.unavailable(id()));
     }
 }

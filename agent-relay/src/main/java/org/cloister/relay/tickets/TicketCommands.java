@@ -26,24 +26,24 @@ import org.cloister.relay.state.TicketRow;
 final class TicketCommands {
     static final String DRAINING = "draining";
 
-    private final TicketContext office;
-    private final TicketJobTracker following;
+    private final TicketContext context;
+    private final TicketJobTracker jobTracker;
 
-    TicketCommands(TicketContext office, TicketJobTracker following) {
-        this.office = office;
-        this.following = following;
+    TicketCommands(TicketContext context, TicketJobTracker jobTracker) {
+        this.context = context;
+        this.jobTracker = jobTracker;
     }
 
-    void submitTicket(TicketPeer party, List<ByteString> chain, ByteString envelope) {
+    void submitTicket(TicketPeer peer, List<ByteString> chain, ByteString envelope) {
         try {
-            SignedTicket signed = SignedTicket.read(envelope.toByteArray(), party.identity());
-            office.commits.add(
-                    party.payer(),
+            SignedTicket signed = SignedTicket.read(envelope.toByteArray(), peer.identity());
+            context.commits.add(
+                    peer.payer(),
                     new TicketAdmission(
-                            office, following, party, new TicketAdmission.Submission(chain, envelope, signed)));
+                            context, jobTracker, peer, new TicketAdmission.Submission(chain, envelope, signed)));
         } catch (TicketRefusedException e) {
-            office.metrics.countRefusal(office.metrics.refused, e.clause());
-            party.answer(RefusalMessages.of("", e));
+            context.metrics.countRefusal(context.metrics.refused, e.clause());
+            peer.answer(RefusalMessages.of("", e));
         }
     }
 
@@ -52,12 +52,12 @@ final class TicketCommands {
         try {
             CertifiedIdentity opener = opener(device, chain);
             SignedOpening signed = SignedOpening.read(envelope.toByteArray(), opener);
-            office.commits.add(
+            context.commits.add(
                     device.payer(),
                     new TicketAdmission(
-                            office, following, device, new TicketAdmission.Submission(chain, envelope, signed)));
+                            context, jobTracker, device, new TicketAdmission.Submission(chain, envelope, signed)));
         } catch (TicketRefusedException e) {
-            office.metrics.countRefusal(office.metrics.notOpened, e.clause());
+            context.metrics.countRefusal(context.metrics.notOpened, e.clause());
             device.answer(RefusalMessages.of("", e));
         }
     }
@@ -66,7 +66,7 @@ final class TicketCommands {
         try {
             CertifiedIdentity opener = opener(device, chain);
             Withdrawal withdrawal = SignedOpening.readWithdrawal(envelope.toByteArray(), opener);
-            office.commits.add(device.payer(), new WithdrawalChange(device, opener, withdrawal));
+            context.commits.add(device.payer(), new WithdrawalChange(device, opener, withdrawal));
         } catch (TicketRefusedException e) {
             device.answer(RefusalMessages.of("", e));
         }
@@ -76,16 +76,16 @@ final class TicketCommands {
         String subject = "request of " + device.identity().name();
         CertifiedIdentity opener;
         try {
-            Optional<CertifiedIdentity> seen = device.verifiedChain(chain);
-            if (seen.isPresent()) {
+            Optional<CertifiedIdentity> verified = device.verifiedChain(chain);
+            if (verified.isPresent()) {
                 // This stream has verified the chain already; only revocation or expiry may have changed.
-                office.documents.trustStore().require(seen.get());
-                return seen.get();
+                context.documents.trustStore().require(verified.get());
+                return verified.get();
             }
-            CertificateChain shown = CertificateChain.parse(
+            CertificateChain parsed = CertificateChain.parse(
                     chain.stream().map(ByteString::toByteArray).toList());
-            requireOwn(device, subject, shown.claimed());
-            opener = office.documents.trustStore().verify(shown, Set.of(CertificateRole.OPENER));
+            requireOwn(device, subject, parsed.claimed());
+            opener = context.documents.trustStore().verify(parsed, Set.of(CertificateRole.OPENER));
         } catch (IdentityRefusedException e) {
             throw new TicketRefusedException(
                     TicketClause.SIGNATURE,
@@ -117,87 +117,87 @@ final class TicketCommands {
      * certificate is valid, and its hosts need valid certificates.
      */
     void updateSignerChain(CertifiedIdentity signer, List<ByteString> chain) {
-        byte[] kept = TicketRecords.encodeChain(chain);
-        office.commits.add(TicketPeer.payer(signer.name()), records -> {
-            for (TicketRuntimeState ticket : List.copyOf(office.openTickets.values())) {
+        byte[] encoded = TicketRecords.encodeChain(chain);
+        context.commits.add(TicketPeer.payer(signer.name()), records -> {
+            for (TicketRuntimeState ticket : List.copyOf(context.openTickets.values())) {
                 boolean same = ticket.signer
                         .filter(before -> before.name().equals(signer.name())
                                 && before.key().equals(signer.key())
                                 && before.notAfter().isBefore(signer.notAfter()))
                         .isPresent();
-                if (same && records.transaction().tickets().updateChain(ticket.id, kept)) {
+                if (same && records.transaction().tickets().updateChain(ticket.id, encoded)) {
                     records.onCommitted(() -> ticket.signer = Optional.of(signer));
                 }
             }
         });
     }
 
-    void withdrawTicket(TicketPeer party, ByteString envelope) {
+    void withdrawTicket(TicketPeer peer, ByteString envelope) {
         try {
-            Withdrawal withdrawal = SignedTicket.readWithdrawal(envelope.toByteArray(), party.identity());
-            office.commits.add(party.payer(), new WithdrawalChange(party, party.identity(), withdrawal));
+            Withdrawal withdrawal = SignedTicket.readWithdrawal(envelope.toByteArray(), peer.identity());
+            context.commits.add(peer.payer(), new WithdrawalChange(peer, peer.identity(), withdrawal));
         } catch (TicketRefusedException e) {
-            party.answer(RefusalMessages.of("", e));
+            peer.answer(RefusalMessages.of("", e));
         }
     }
 
     private final class WithdrawalChange implements GroupCommitter.Change {
-        private final TicketPeer party;
+        private final TicketPeer peer;
         private final CertifiedIdentity signer;
         private final Withdrawal withdrawal;
 
-        WithdrawalChange(TicketPeer party, CertifiedIdentity signer, Withdrawal withdrawal) {
-            this.party = party;
+        WithdrawalChange(TicketPeer peer, CertifiedIdentity signer, Withdrawal withdrawal) {
+            this.peer = peer;
             this.signer = signer;
             this.withdrawal = withdrawal;
         }
 
         @Override
         public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-            Optional<TicketRow> row = own(records.transaction(), party.identity(), withdrawal.ticket());
+            Optional<TicketRow> row = own(records.transaction(), peer.identity(), withdrawal.ticket());
             if (row.isEmpty()) {
-                records.onCommitted(() -> party.answer(RefusalMessages.unknown(
-                        withdrawal.ticket(), party.identity().name().project())));
+                records.onCommitted(() -> peer.answer(RefusalMessages.unknown(
+                        withdrawal.ticket(), peer.identity().name().project())));
                 return;
             }
             if (records.transaction().tickets().recordWithdrawal(withdrawal.ticket())) {
-                records.event(office.event("ticket.withdrawn", row.get())
+                records.event(context.event("ticket.withdrawn", row.get())
                         .by(signer.key().id()));
             }
-            RelayTicketMessage.Update update = office.update(records.transaction(), row.get());
+            RelayTicketMessage.Update update = context.update(records.transaction(), row.get());
             // Ends continue whether or not the log can be written.
-            records.onCommitted(following::onWithdrawal);
-            records.onAudited(() -> party.answer(update));
+            records.onCommitted(jobTracker::onWithdrawal);
+            records.onAudited(() -> peer.answer(update));
         }
 
         @Override
         public void onFailure() {
-            party.answer(RefusalMessages.unavailable(withdrawal.ticket()));
+            peer.answer(RefusalMessages.unavailable(withdrawal.ticket()));
         }
     }
 
-    void sendStatus(TicketPeer party, String ticket) {
-        office.commits.add(party.payer(), new GroupCommitter.Change() {
+    void sendStatus(TicketPeer peer, String ticket) {
+        context.commits.add(peer.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                Optional<TicketRow> row = own(records.transaction(), party.identity(), ticket);
+                Optional<TicketRow> row = own(records.transaction(), peer.identity(), ticket);
                 if (row.isEmpty()) {
-                    records.onCommitted(() -> party.answer(RefusalMessages.unknown(
-                            ticket, party.identity().name().project())));
+                    records.onCommitted(() -> peer.answer(RefusalMessages.unknown(
+                            ticket, peer.identity().name().project())));
                     return;
                 }
-                RelayTicketMessage.Update update = office.update(records.transaction(), row.get());
+                RelayTicketMessage.Update update = context.update(records.transaction(), row.get());
                 List<RelayTicketMessage.ForwardedStatement> parts =
                         SlotClaims.statements(records.transaction(), ticket);
                 records.onAudited(() -> {
-                    party.answer(update);
-                    parts.forEach(part -> party.sendUpdate(ticket + "/" + part.slot(), part));
+                    peer.answer(update);
+                    parts.forEach(part -> peer.sendUpdate(ticket + "/" + part.slot(), part));
                 });
             }
 
             @Override
             public void onFailure() {
-                party.answer(RefusalMessages.unavailable(ticket));
+                peer.answer(RefusalMessages.unavailable(ticket));
             }
         });
     }

@@ -25,7 +25,7 @@ import org.cloister.relay.state.TicketRow;
  * ends.
  */
 final class TicketContext {
-    final TicketLifecycleSettings terms;
+    final TicketLifecycleSettings settings;
     final DeliveredDocuments documents;
     final AttachedAgents agents;
     final GroupCommitter commits;
@@ -40,21 +40,21 @@ final class TicketContext {
     final Map<String, TicketRuntimeState> openTickets = new ConcurrentHashMap<>();
 
     TicketContext(
-            TicketLifecycleSettings terms,
+            TicketLifecycleSettings settings,
             DeliveredDocuments documents,
             AttachedAgents agents,
             GroupCommitter commits,
             AuditLogWriter log,
             InstantSource clock,
             TicketMetrics metrics) {
-        this.terms = terms;
+        this.settings = settings;
         this.documents = documents;
         this.agents = agents;
         this.commits = commits;
         this.log = log;
         this.clock = clock;
         this.metrics = metrics;
-        this.budget = new AuditBudget(terms.auditSpace().projectBytes());
+        this.budget = new AuditBudget(settings.auditSpace().projectBytes());
     }
 
     Instant now() {
@@ -69,7 +69,7 @@ final class TicketContext {
     List<ByteString> chain() {
         List<ByteString> chain = new ArrayList<>();
         try {
-            for (X509Certificate each : terms.credential().get().chain()) {
+            for (X509Certificate each : settings.credential().get().chain()) {
                 chain.add(ByteString.copyFrom(each.getEncoded()));
             }
         } catch (CertificateEncodingException e) {
@@ -118,8 +118,8 @@ final class TicketContext {
     /** Ends a ticket in any state: releases its numbers, and notifies the parties that wait for it of the reason. */
     void recordEnd(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
-        String said = text.isEmpty() ? end.toString() : text;
-        if (!records.transaction().tickets().recordEnd(row.id(), end, said, now())) {
+        String reason = text.isEmpty() ? end.toString() : text;
+        if (!records.transaction().tickets().recordEnd(row.id(), end, reason, now())) {
             return;
         }
         records.transaction().numbers().release(row.id());
@@ -132,9 +132,9 @@ final class TicketContext {
         records.onCommitted(() -> {
             metrics.countEnd(end);
             vmLocations.onTicketEnd(row.request());
-            TicketRuntimeState gone = openTickets.remove(row.id());
-            if (gone != null) {
-                List<TicketRuntimeState.PendingClaim> waiting = new ArrayList<>(gone.claims);
+            TicketRuntimeState ended = openTickets.remove(row.id());
+            if (ended != null) {
+                List<TicketRuntimeState.PendingClaim> waiting = new ArrayList<>(ended.claims);
                 waiting.forEach(each -> each.peer().answer(RefusalMessages.ended(row.id(), end)));
             }
         });

@@ -31,19 +31,19 @@ import org.slf4j.LoggerFactory;
 final class TicketJobTracker {
     private static final Logger LOG = LoggerFactory.getLogger(TicketJobTracker.class);
     private static final long CANCEL_AGAIN_NS = Duration.ofSeconds(10).toNanos();
-    private static final int MOST_BACKOFF = 8;
+    private static final int MAX_BACKOFF = 8;
 
-    private final TicketContext office;
+    private final TicketContext context;
     private final Optional<GlobalSlurmClient> slurm;
-    private final AllocationSigner assigning;
+    private final AllocationSigner allocationSigner;
     /** Newest snapshot that waits for the records thread. */
     private final AtomicReference<Optional<GlobalSlurmClient.JobSnapshot>> newest =
             new AtomicReference<>(Optional.empty());
 
-    TicketJobTracker(TicketContext office, Optional<GlobalSlurmClient> slurm) {
-        this.office = office;
+    TicketJobTracker(TicketContext context, Optional<GlobalSlurmClient> slurm) {
+        this.context = context;
         this.slurm = slurm;
-        this.assigning = new AllocationSigner(office, this);
+        this.allocationSigner = new AllocationSigner(context, this);
     }
 
     /** Thread-safe. */
@@ -57,13 +57,13 @@ final class TicketJobTracker {
     }
 
     AllocationSigner allocationSigner() {
-        return assigning;
+        return allocationSigner;
     }
 
     /** Tracks a new ticket, of which nothing was submitted. */
     void track(TicketRow row, CertifiedIdentity signer) {
         long now = System.nanoTime();
-        office.openTickets.put(
+        context.openTickets.put(
                 row.id(), new TicketRuntimeState(row.id(), row.request().project(), Optional.of(signer), now, now));
     }
 
@@ -73,19 +73,19 @@ final class TicketJobTracker {
      */
     void resume(TicketRow row, Optional<CertifiedIdentity> signer) {
         long now = System.nanoTime();
-        office.openTickets.put(
+        context.openTickets.put(
                 row.id(),
                 new TicketRuntimeState(
                         row.id(),
                         row.request().project(),
                         signer,
                         now,
-                        now + office.terms.times().submissionSettleTime().toNanos()));
+                        now + context.settings.times().submissionSettleTime().toNanos()));
     }
 
     /** Stops an opening because a later one was accepted: a controlling VM's address belongs to one VM. */
     void supersede(TicketRow row) {
-        TicketRuntimeState ticket = office.openTickets.get(row.id());
+        TicketRuntimeState ticket = context.openTickets.get(row.id());
         if (ticket != null) {
             stop(ticket, TicketEnd.SUPERSEDED);
         }
@@ -93,18 +93,18 @@ final class TicketJobTracker {
 
     /** Submits the ticket's job. The record states first that Slurm may have the job from then on. */
     void submit(String id) {
-        TicketRuntimeState ticket = office.openTickets.get(id);
+        TicketRuntimeState ticket = context.openTickets.get(id);
         if (ticket == null || ticket.busy || slurm.isEmpty()) {
             return;
         }
         ticket.busy = true;
-        office.metrics.submissions.inc();
-        office.commits.add(ticket.project, new GroupCommitter.Change() {
+        context.metrics.submissions.inc();
+        context.commits.add(ticket.project, new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
                 Optional<ProjectApproval> approval = row.flatMap(
-                        each -> office.documents.approval(each.request().project()));
+                        each -> context.documents.approval(each.request().project()));
                 boolean wanted = row.isPresent()
                         && (row.get().state() == TicketState.ACCEPTED
                                 || row.get().state() == TicketState.QUEUED)
@@ -117,9 +117,9 @@ final class TicketJobTracker {
                     return;
                 }
                 byte[] envelope = records.transaction().tickets().envelope(id).orElseThrow();
-                ResourceRequest asked = TicketRecords.request(row.get(), envelope);
+                ResourceRequest resources = TicketRecords.request(row.get(), envelope);
                 int features = approval.get().features().size();
-                if (asked.features().stream().anyMatch(each -> each >= features)) {
+                if (resources.features().stream().anyMatch(each -> each >= features)) {
                     end(
                             records,
                             row.get(),
@@ -136,8 +136,8 @@ final class TicketJobTracker {
                             "the relay no longer has a partition for controlling VMs");
                     return;
                 }
-                records.transaction().tickets().recordSubmission(id, office.now());
-                JobSubmission what = submission(partition, row.get(), approval.get(), asked);
+                records.transaction().tickets().recordSubmission(id, context.now());
+                JobSubmission what = submission(partition, row.get(), approval.get(), resources);
                 records.onCommitted(() -> slurm.get().submit(ticket.project, what, answer -> submitted(id, answer)));
             }
 
@@ -161,27 +161,28 @@ final class TicketJobTracker {
         return row.isOpening() ? partitions.controllers().orElse("") : partitions.workers();
     }
 
-    private JobSubmission submission(String partition, TicketRow row, ProjectApproval approval, ResourceRequest asked) {
-        Duration limit = Duration.ofMinutes(asked.minutes())
-                .plus(office.terms.times().bootTime())
-                .plus(office.terms.times().eraseTime());
+    private JobSubmission submission(
+            String partition, TicketRow row, ProjectApproval approval, ResourceRequest resources) {
+        Duration limit = Duration.ofMinutes(resources.minutes())
+                .plus(context.settings.times().bootTime())
+                .plus(context.settings.times().eraseTime());
         return new JobSubmission(
                 partition,
                 row.id(),
                 row.request().account(),
-                asked.nodes(),
-                asked.tasks(),
-                asked.cpusPerTask(),
-                asked.tasksPerNode(),
-                asked.memoryMib(),
-                asked.exclusive(),
+                resources.nodes(),
+                resources.tasks(),
+                resources.cpusPerTask(),
+                resources.tasksPerNode(),
+                resources.memoryMib(),
+                resources.exclusive(),
                 limit,
-                asked.features().stream().map(approval.features()::get).toList());
+                resources.features().stream().map(approval.features()::get).toList());
     }
 
     private void end(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
-        office.recordEnd(records, row, end, text);
+        context.recordEnd(records, row, end, text);
         if (row.isOpening()) {
             // Another opening may wait for this end.
             records.onCommitted(this::onWithdrawal);
@@ -190,7 +191,7 @@ final class TicketJobTracker {
 
     /** Records the result of sbatch. Thread-safe. */
     private void submitted(String id, GlobalSlurmClient.CallResult<Long> answer) {
-        office.commits.add(new GroupCommitter.Change() {
+        context.commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
@@ -210,7 +211,7 @@ final class TicketJobTracker {
     }
 
     private void settle(String id, Optional<Exception> failure) {
-        TicketRuntimeState ticket = office.openTickets.get(id);
+        TicketRuntimeState ticket = context.openTickets.get(id);
         if (ticket == null) {
             return;
         }
@@ -219,25 +220,25 @@ final class TicketJobTracker {
         ticket.changedNs = now;
         int factor = 1;
         if (failure.isPresent() && !(failure.get() instanceof SlurmRefusedException)) {
-            office.metrics.slurmUnavailable.inc();
+            context.metrics.slurmUnavailable.inc();
             LOG.warn(
                     "sbatch did not answer and may be repeated ticket={} reason=\"{}\"",
                     id,
                     failure.get().getMessage());
-            factor = Math.min(1 << Math.min(ticket.failures, 3), MOST_BACKOFF);
+            factor = Math.min(1 << Math.min(ticket.failures, 3), MAX_BACKOFF);
             ticket.failures++;
         } else {
             ticket.failures = 0;
         }
         ticket.settledNs =
-                now + factor * office.terms.times().submissionSettleTime().toNanos();
+                now + factor * context.settings.times().submissionSettleTime().toNanos();
         slurm.ifPresent(GlobalSlurmClient::pollSoon);
     }
 
     private void adopt(GroupCommitter.Context records, TicketRow row, long job) throws RelayDatabaseException {
         if (records.transaction().tickets().recordQueued(row.id(), job)) {
-            records.event(office.event("ticket.queued", row).with(AuditField.GLOBAL_JOB, job));
-            office.sendUpdate(records, row.id());
+            records.event(context.event("ticket.queued", row).with(AuditField.GLOBAL_JOB, job));
+            context.sendUpdate(records, row.id());
         }
     }
 
@@ -260,7 +261,7 @@ final class TicketJobTracker {
 
     /** Keeps a host's claim that arrives before the allocation is signed. */
     void awaitAllocation(String id, TicketRuntimeState.PendingClaim waiting) {
-        TicketRuntimeState ticket = office.openTickets.get(id);
+        TicketRuntimeState ticket = context.openTickets.get(id);
         if (ticket == null) {
             waiting.peer().answer(RefusalMessages.unavailable(id));
         } else {
@@ -270,17 +271,17 @@ final class TicketJobTracker {
     }
 
     /** Processes a snapshot of Slurm's jobs. Thread-safe. */
-    void onJobSnapshot(GlobalSlurmClient.JobSnapshot look) {
-        if (newest.getAndSet(Optional.of(look)).isPresent()) {
+    void onJobSnapshot(GlobalSlurmClient.JobSnapshot snapshot) {
+        if (newest.getAndSet(Optional.of(snapshot)).isPresent()) {
             // The change that waits uses the newest snapshot.
             return;
         }
-        office.commits.add(new GroupCommitter.Change() {
+        context.commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                Optional<GlobalSlurmClient.JobSnapshot> said = newest.getAndSet(Optional.empty());
-                if (said.isPresent()) {
-                    follow(records, said.get());
+                Optional<GlobalSlurmClient.JobSnapshot> polled = newest.getAndSet(Optional.empty());
+                if (polled.isPresent()) {
+                    follow(records, polled.get());
                 }
             }
 
@@ -291,22 +292,22 @@ final class TicketJobTracker {
         });
     }
 
-    private void follow(GroupCommitter.Context records, GlobalSlurmClient.JobSnapshot look)
+    private void follow(GroupCommitter.Context records, GlobalSlurmClient.JobSnapshot snapshot)
             throws RelayDatabaseException {
-        Map<String, List<GlobalJob>> jobs = look.jobs().stream().collect(Collectors.groupingBy(GlobalJob::ticket));
+        Map<String, List<GlobalJob>> jobs = snapshot.jobs().stream().collect(Collectors.groupingBy(GlobalJob::ticket));
         for (TicketRow row : records.transaction().tickets().open()) {
-            TicketRuntimeState ticket = office.openTickets.get(row.id());
-            if (ticket != null && !ticket.busy && look.askedNs() - ticket.changedNs > 0) {
-                boolean settled = look.askedNs() - ticket.settledNs >= 0;
-                follow(records, row, ticket, settled, answer(look, jobs, row));
+            TicketRuntimeState ticket = context.openTickets.get(row.id());
+            if (ticket != null && !ticket.busy && snapshot.queriedNs() - ticket.changedNs > 0) {
+                boolean settled = snapshot.queriedNs() - ticket.settledNs >= 0;
+                follow(records, row, ticket, settled, answer(snapshot, jobs, row));
             }
         }
     }
 
     private static TicketReconciler.SlurmAnswer answer(
-            GlobalSlurmClient.JobSnapshot look, Map<String, List<GlobalJob>> jobs, TicketRow row) {
-        Optional<List<GlobalJob>> accounted = look.accountedFor().contains(row.id())
-                ? Optional.of(look.accounted().stream()
+            GlobalSlurmClient.JobSnapshot snapshot, Map<String, List<GlobalJob>> jobs, TicketRow row) {
+        Optional<List<GlobalJob>> accounted = snapshot.accountedFor().contains(row.id())
+                ? Optional.of(snapshot.accounted().stream()
                         .filter(job -> job.ticket().equals(row.id()))
                         .toList())
                 : Optional.empty();
@@ -330,7 +331,7 @@ final class TicketJobTracker {
                 adopt(records, row, adopt.job());
             } else if (step instanceof TicketReconciler.Step.Cancel cancel) {
                 if (stop.isEmpty()) {
-                    office.metrics.duplicateJobs.inc(cancel.jobs().size());
+                    context.metrics.duplicateJobs.inc(cancel.jobs().size());
                     LOG.warn("cancelling duplicate jobs ticket={} jobs={}", row.id(), cancel.jobs());
                 }
                 records.onCommitted(() -> cancel(ticket, cancel.jobs()));
@@ -347,17 +348,17 @@ final class TicketJobTracker {
         if (slurm.isEmpty() || now - ticket.cancelledNs < CANCEL_AGAIN_NS) {
             return;
         }
-        TicketRuntimeState its = ticket;
-        its.cancelledNs = now;
-        Runnable again = () -> office.commits.add(records -> its.cancelledNs = now - CANCEL_AGAIN_NS);
-        jobs.forEach(job -> slurm.get().cancel(its.project, job, again));
+        TicketRuntimeState tracked = ticket;
+        tracked.cancelledNs = now;
+        Runnable again = () -> context.commits.add(records -> tracked.cancelledNs = now - CANCEL_AGAIN_NS);
+        jobs.forEach(job -> slurm.get().cancel(tracked.project, job, again));
     }
 
     /** Assigns the job's nodes; their CPUs and memory are first queried from Slurm. */
     private void assign(GroupCommitter.Context records, TicketRow row, TicketRuntimeState ticket, GlobalJob job)
             throws RelayDatabaseException {
         if (!ticket.shares.isEmpty()) {
-            assigning.assign(records, row, ticket, job.id());
+            allocationSigner.assign(records, row, ticket, job.id());
             return;
         }
         ticket.busy = true;
@@ -365,7 +366,7 @@ final class TicketJobTracker {
                 .shares(
                         ticket.project,
                         job.id(),
-                        answer -> office.commits.add(new GroupCommitter.Change() {
+                        answer -> context.commits.add(new GroupCommitter.Change() {
                             @Override
                             public void apply(GroupCommitter.Context changed) throws RelayDatabaseException {
                                 List<NodeAllocation> shares =
@@ -376,7 +377,7 @@ final class TicketJobTracker {
                                 Optional<TicketRow> now =
                                         changed.transaction().tickets().byId(row.id());
                                 if (!shares.isEmpty() && now.isPresent()) {
-                                    assigning.assign(changed, now.get(), ticket, job.id());
+                                    allocationSigner.assign(changed, now.get(), ticket, job.id());
                                 }
                             }
 

@@ -39,26 +39,26 @@ import org.slf4j.LoggerFactory;
 public final class TicketLifecycle implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TicketLifecycle.class);
     private static final int RECENT = 1000;
-    private static final int FORGOTTEN = 500;
-    private static final long KEEP_EVERY_NS = Duration.ofSeconds(60).toNanos();
+    private static final int MAX_DELETED = 500;
+    private static final long MAINTENANCE_NS = Duration.ofSeconds(60).toNanos();
     private static final long CLAIM_NS = Duration.ofSeconds(60).toNanos();
 
-    private final TicketContext office;
+    private final TicketContext context;
     private final Optional<GlobalSlurmClient> slurm;
-    private final TicketJobTracker following;
-    private final TicketCommands orders;
+    private final TicketJobTracker jobTracker;
+    private final TicketCommands commands;
     private final SlotClaims claims;
     private final OpeningReports openings;
     private final SignerIdentities signers;
     /** Streams of controlling VMs, whose certificates are not those of their links. */
-    private final RevocableSessions<TicketPeer> proved = new RevocableSessions<>();
+    private final RevocableSessions<TicketPeer> controllers = new RevocableSessions<>();
     /** Time since when projects have needed no VLAN, by project; used on the records thread only. */
     private final Map<String, Long> idle = new HashMap<>();
 
     /** Flag that is set while a periodic check waits for the records thread. */
-    private final AtomicBoolean looking = new AtomicBoolean();
+    private final AtomicBoolean checkPending = new AtomicBoolean();
 
-    private long keptNs = System.nanoTime();
+    private long maintainedNs = System.nanoTime();
 
     /**
      * Resumes the tickets that an earlier process of the relay left.
@@ -66,7 +66,7 @@ public final class TicketLifecycle implements AutoCloseable {
      * @param slurm empty for a relay that accepts no tickets
      */
     public TicketLifecycle(
-            TicketLifecycleSettings terms,
+            TicketLifecycleSettings settings,
             DeliveredDocuments documents,
             AttachedAgents agents,
             RelayDatabase state,
@@ -76,35 +76,35 @@ public final class TicketLifecycle implements AutoCloseable {
             TicketMetrics metrics)
             throws IOException {
         GroupCommitter commits = new GroupCommitter(state, log);
-        this.office = new TicketContext(terms, documents, agents, commits, log, clock, metrics);
+        this.context = new TicketContext(settings, documents, agents, commits, log, clock, metrics);
         this.slurm = slurm.map(each -> new GlobalSlurmClient(
-                each, terms.times().pollInterval(), () -> Set.copyOf(office.openTickets.keySet())));
-        this.following = new TicketJobTracker(office, this.slurm);
-        this.orders = new TicketCommands(office, following);
-        this.claims = new SlotClaims(office, following);
-        this.openings = new OpeningReports(office);
+                each, settings.times().pollInterval(), () -> Set.copyOf(context.openTickets.keySet())));
+        this.jobTracker = new TicketJobTracker(context, this.slurm);
+        this.commands = new TicketCommands(context, jobTracker);
+        this.claims = new SlotClaims(context, jobTracker);
+        this.openings = new OpeningReports(context);
         this.signers = new SignerIdentities(documents);
         List<TicketRow> open = state.transact(transaction -> {
-            Instant now = office.now();
+            Instant now = context.now();
             for (TicketTable.AcceptedTotals each : transaction.tickets().acceptedSince(AuditBudget.midnight(now))) {
-                office.budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
+                context.budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
             }
             for (TicketRow row : transaction.tickets().open()) {
-                following.resume(row, signers.of(transaction, row));
-                office.vmLocations.resume(transaction, row);
+                jobTracker.resume(row, signers.of(transaction, row));
+                context.vmLocations.resume(transaction, row);
                 if (row.isOpening()
                         && row.request().sequence().epoch()
                                 < transaction
                                         .tickets()
                                         .highestOpening(row.request().project())) {
-                    following.supersede(row);
+                    jobTracker.supersede(row);
                 }
             }
             return transaction.tickets().open();
         });
         LOG.info("resuming tickets open={} slurm={}", open.size(), slurm.isPresent() ? "yes" : "none");
         commits.start();
-        this.slurm.ifPresent(calls -> calls.startPolling(following::onJobSnapshot));
+        this.slurm.ifPresent(calls -> calls.startPolling(jobTracker::onJobSnapshot));
     }
 
     /**
@@ -112,22 +112,22 @@ public final class TicketLifecycle implements AutoCloseable {
      *
      * @param chain the chain that a controlling VM showed; empty for others
      */
-    void addPeer(TicketPeer party, List<ByteString> chain) {
-        boolean controller = party.identity().role() == CertificateRole.CONTROLLER;
+    void addPeer(TicketPeer peer, List<ByteString> chain) {
+        boolean controller = peer.identity().role() == CertificateRole.CONTROLLER;
         if (controller) {
             // The links of other parties close by themselves.
-            proved.add(party, party.identity());
-            orders.updateSignerChain(party.identity(), chain);
+            controllers.add(peer, peer.identity());
+            commands.updateSignerChain(peer.identity(), chain);
         }
-        office.listeners.add(party);
+        context.listeners.add(peer);
         // Other parties have seen the relay's chain in their links' handshakes.
-        party.sendUpdate(
-                "welcome", new RelayTicketMessage.Welcome(office.head(), controller ? office.chain() : List.of()));
+        peer.sendUpdate(
+                "welcome", new RelayTicketMessage.Welcome(context.head(), controller ? context.chain() : List.of()));
     }
 
-    void removePeer(TicketPeer party) {
-        office.listeners.remove(party);
-        proved.remove(party);
+    void removePeer(TicketPeer peer) {
+        context.listeners.remove(peer);
+        controllers.remove(peer);
     }
 
     /**
@@ -135,45 +135,45 @@ public final class TicketLifecycle implements AutoCloseable {
      *
      * @param chain the chain that the party showed; empty for a party that its link authenticated
      */
-    void onMessage(TicketPeer party, List<ByteString> chain, AgentTicketMessage message) {
-        CertificateRole role = party.identity().role();
+    void onMessage(TicketPeer peer, List<ByteString> chain, AgentTicketMessage message) {
+        CertificateRole role = peer.identity().role();
         if (message instanceof AgentTicketMessage.Submit order && role == CertificateRole.CONTROLLER) {
-            orders.submitTicket(party, chain, order.ticket());
+            commands.submitTicket(peer, chain, order.ticket());
         } else if (message instanceof AgentTicketMessage.Withdraw withdraw && role == CertificateRole.CONTROLLER) {
-            orders.withdrawTicket(party, withdraw.withdrawal());
-        } else if (message instanceof AgentTicketMessage.QueryTicket ask
+            commands.withdrawTicket(peer, withdraw.withdrawal());
+        } else if (message instanceof AgentTicketMessage.QueryTicket query
                 && (role == CertificateRole.CONTROLLER || role == CertificateRole.DEVICE)) {
-            orders.sendStatus(party, ask.ticket());
+            commands.sendStatus(peer, query.ticket());
         } else if (role == CertificateRole.DEVICE && message instanceof AgentTicketMessage.Open open) {
-            orders.submitOpening(party, open.chain(), open.opening());
+            commands.submitOpening(peer, open.chain(), open.opening());
         } else if (role == CertificateRole.DEVICE && message instanceof AgentTicketMessage.Close close) {
-            orders.withdrawOpening(party, close.chain(), close.withdrawal());
+            commands.withdrawOpening(peer, close.chain(), close.withdrawal());
         } else if (message instanceof AgentTicketMessage.Claim claim && role == CertificateRole.HOST) {
-            claims.claim(party, claim.ticket(), claim.job());
+            claims.claim(peer, claim.ticket(), claim.job());
         } else if (message instanceof AgentTicketMessage.Report report && role == CertificateRole.HOST) {
-            claims.report(party, report);
+            claims.report(peer, report);
         } else if (message instanceof AgentTicketMessage.QueryQuota && role == CertificateRole.DEVICE) {
-            quota(party);
+            sendQuota(peer);
         } else if (message instanceof AgentTicketMessage.QueryOpenings && role == CertificateRole.DEVICE) {
-            openings.sendStatus(party);
+            openings.sendStatus(peer);
         } else if (message instanceof AgentTicketMessage.UnknownMessage) {
-            party.skipAnswer();
+            peer.skipAnswer();
         } else {
-            party.answer(RefusalMessages.of(
+            peer.answer(RefusalMessages.of(
                     "",
                     TicketClause.SIGNATURE,
                     "a " + role + " may not send this message; see docs/protocol.md, section 13"));
         }
     }
 
-    private void quota(TicketPeer party) {
-        String project = party.identity().name().project();
-        office.commits.add(party.payer(), new GroupCommitter.Change() {
+    private void sendQuota(TicketPeer peer) {
+        String project = peer.identity().name().project();
+        context.commits.add(peer.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                Optional<ProjectApproval> approval = office.documents.approval(project);
+                Optional<ProjectApproval> approval = context.documents.approval(project);
                 OpenTicketUsage usage = records.transaction().tickets().usage(project);
-                records.onCommitted(() -> party.answer(
+                records.onCommitted(() -> peer.answer(
                         approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
                                 .orElseGet(() -> RefusalMessages.of(
                                         "",
@@ -183,61 +183,61 @@ public final class TicketLifecycle implements AutoCloseable {
 
             @Override
             public void onFailure() {
-                party.answer(RefusalMessages.unavailable(""));
+                peer.answer(RefusalMessages.unavailable(""));
             }
         });
     }
 
     /** Writes an event of another part of the relay to the audit log. */
     public void record(AuditEvent event) {
-        office.commits.add(records -> records.event(event));
+        context.commits.add(records -> records.event(event));
     }
 
     /** Writes the last event, and before it the refusals that were counted until then. */
     public void recordLast(AuditEvent event) {
-        office.commits.add(records -> {
-            office.recordRefusals(records, office.refusals.all());
+        context.commits.add(records -> {
+            context.recordRefusals(records, context.refusals.all());
             records.event(event);
         });
     }
 
     /** Returns the newest signed head of the audit log, an envelope. */
     public ByteString head() {
-        return office.head();
+        return context.head();
     }
 
     /** Ends the tickets of signers that are no longer trusted, and maintains the records; called once a second. */
     public void runPeriodicChecks() {
         for (RevocableSessions.RevokedSession<TicketPeer> each :
-                office.documents.trustStore().removeRevoked(proved)) {
+                context.documents.trustStore().removeRevoked(controllers)) {
             LOG.info(
                     "closing ticket stream peer={} reason=\"{}\"",
                     each.by().name(),
                     each.refusal().getMessage());
             each.what().close();
         }
-        if (!looking.compareAndSet(false, true)) {
+        if (!checkPending.compareAndSet(false, true)) {
             // The previous check still waits for a stalled disk.
             return;
         }
-        office.commits.add(new GroupCommitter.Change() {
+        context.commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                looking.set(false);
-                endAndKeep(records, System.nanoTime());
+                checkPending.set(false);
+                endTicketsAndMaintain(records, System.nanoTime());
             }
 
             @Override
             public void onFailure() {
-                looking.set(false);
+                checkPending.set(false);
             }
         });
     }
 
-    private void endAndKeep(GroupCommitter.Context records, long now) throws RelayDatabaseException {
-        for (TicketRuntimeState ticket : List.copyOf(office.openTickets.values())) {
+    private void endTicketsAndMaintain(GroupCommitter.Context records, long now) throws RelayDatabaseException {
+        for (TicketRuntimeState ticket : List.copyOf(context.openTickets.values())) {
             if (ticket.stop.isEmpty() && !signers.isTrusted(ticket.signer)) {
-                following.stop(ticket, TicketEnd.REVOKED);
+                jobTracker.stop(ticket, TicketEnd.REVOKED);
             }
             List<TicketRuntimeState.PendingClaim> late = ticket.claims.stream()
                     .filter(each -> now - each.sinceNs() > CLAIM_NS)
@@ -245,27 +245,27 @@ public final class TicketLifecycle implements AutoCloseable {
             ticket.claims.removeAll(late);
             late.forEach(each -> each.peer().answer(RefusalMessages.unavailable(ticket.id)));
         }
-        office.budget.count(office.now());
-        if (office.log.isWritable() && office.terms.auditSpace().isAmple()) {
-            office.recordRefusals(records, office.refusals.due(office.now()));
+        context.budget.updateExhausted(context.now());
+        if (context.log.isWritable() && context.settings.auditSpace().isAmple()) {
+            context.recordRefusals(records, context.refusals.due(context.now()));
         }
-        if (now - keptNs > KEEP_EVERY_NS) {
-            keptNs = now;
-            keep(records, now);
+        if (now - maintainedNs > MAINTENANCE_NS) {
+            maintainedNs = now;
+            maintain(records, now);
         }
     }
 
-    private void keep(GroupCommitter.Context records, long now) throws RelayDatabaseException {
+    private void maintain(GroupCommitter.Context records, long now) throws RelayDatabaseException {
         RelayTransaction transaction = records.transaction();
         transaction.numbers().tick();
-        transaction.tickets().forget(office.now().minus(TicketTable.KEPT), FORGOTTEN);
+        transaction.tickets().forget(context.now().minus(TicketTable.KEPT), MAX_DELETED);
         List<String> without = transaction.numbers().idleProjects();
         idle.keySet().retainAll(without);
         for (String project : without) {
-            if (office.listeners.has(project)) {
+            if (context.listeners.has(project)) {
                 idle.remove(project);
             } else if (now - idle.computeIfAbsent(project, each -> now)
-                    > office.terms.times().vlanLease().toNanos()) {
+                    > context.settings.times().vlanLease().toNanos()) {
                 transaction.numbers().releaseVlan(project);
                 idle.remove(project);
             }
@@ -274,7 +274,7 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Stops or resumes the acceptance of new tickets; the setting persists across restarts. */
     public CompletableFuture<Boolean> drain(boolean on) {
-        return ask(records -> {
+        return query(records -> {
             boolean was =
                     records.transaction().marks().get(TicketCommands.DRAINING).isPresent();
             if (on != was) {
@@ -283,7 +283,7 @@ public final class TicketLifecycle implements AutoCloseable {
                 } else {
                     records.transaction().marks().clear(TicketCommands.DRAINING);
                 }
-                records.event(AuditEvent.of(office.now(), on ? "relay.draining" : "relay.undrained"));
+                records.event(AuditEvent.of(context.now(), on ? "relay.draining" : "relay.undrained"));
             }
             return on;
         });
@@ -295,7 +295,7 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Returns open tickets, and those that ended since a time. */
     public CompletableFuture<Status> status(Instant since) {
-        return ask(records -> {
+        return query(records -> {
             RelayTransaction transaction = records.transaction();
             List<TicketRow> rows = new ArrayList<>(transaction.tickets().open());
             rows.addAll(transaction.tickets().endedSince(since, RECENT));
@@ -303,7 +303,7 @@ public final class TicketLifecycle implements AutoCloseable {
                     rows,
                     transaction.marks().get(TicketCommands.DRAINING).isPresent(),
                     transaction.numbers().vlans(),
-                    office.log.isWritable());
+                    context.log.isWritable());
         });
     }
 
@@ -311,12 +311,12 @@ public final class TicketLifecycle implements AutoCloseable {
         T run(GroupCommitter.Context records) throws RelayDatabaseException;
     }
 
-    private <T> CompletableFuture<T> ask(Query<T> question) {
+    private <T> CompletableFuture<T> query(Query<T> query) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        office.commits.add(new GroupCommitter.Change() {
+        context.commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                T found = question.run(records);
+                T found = query.run(records);
                 records.onCommitted(() -> answer.complete(found));
             }
 
@@ -331,17 +331,17 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Returns the host of this VM; empty while no host has claimed its slot or its running opening. */
     public Optional<CertificateName> hostOf(CertificateName vm) {
-        return office.vmLocations.findHost(vm);
+        return context.vmLocations.findHost(vm);
     }
 
     /** Returns the number of open tickets, for a metric. */
     public int open() {
-        return office.openTickets.size();
+        return context.openTickets.size();
     }
 
     /** Returns the number of waiting changes of the records, for a metric. */
     public int waiting() {
-        return office.commits.waiting();
+        return context.commits.waiting();
     }
 
     /** Returns the seconds since the Global Slurm last answered; 0 without one. */
@@ -351,17 +351,17 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Returns the number of projects whose audit budget of the day is used up, for a metric. */
     public int exhaustedProjects() {
-        return office.budget.exhausted();
+        return context.budget.exhausted();
     }
 
     public boolean isAuditWritable() {
-        return office.log.isWritable();
+        return context.log.isWritable();
     }
 
     /** Completes the waiting requests. Jobs continue, and the next process of the relay tracks them. */
     @Override
     public void close() {
-        office.commits.close();
+        context.commits.close();
         slurm.ifPresent(GlobalSlurmClient::close);
     }
 }

@@ -9,33 +9,34 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 
 /** Registers the attached controlling VMs and devices; a device listens for its opener. Thread-safe. */
 final class TicketListeners {
-    private final Map<CertificateName, Set<TicketPeer>> here = new ConcurrentHashMap<>();
+    private final Map<CertificateName, Set<TicketPeer>> peersByName = new ConcurrentHashMap<>();
 
-    void add(TicketPeer party) {
-        CertificateRole role = party.identity().role();
+    void add(TicketPeer peer) {
+        CertificateRole role = peer.identity().role();
         if (role == CertificateRole.CONTROLLER || role == CertificateRole.DEVICE) {
-            here.computeIfAbsent(party.signerName(), name -> ConcurrentHashMap.newKeySet())
-                    .add(party);
+            peersByName
+                    .computeIfAbsent(peer.signerName(), name -> ConcurrentHashMap.newKeySet())
+                    .add(peer);
         }
     }
 
-    void remove(TicketPeer party) {
-        here.computeIfPresent(party.signerName(), (name, parties) -> {
-            parties.remove(party);
-            return parties.isEmpty() ? null : parties;
+    void remove(TicketPeer peer) {
+        peersByName.computeIfPresent(peer.signerName(), (name, peers) -> {
+            peers.remove(peer);
+            return peers.isEmpty() ? null : peers;
         });
     }
 
     /** Returns whether a controlling VM of the project is attached. */
     boolean has(String project) {
-        return here.keySet().stream()
+        return peersByName.keySet().stream()
                 .anyMatch(name -> name.role().equals(CertificateRole.CONTROLLER.toString())
                         && name.project().equals(project));
     }
 
     /** Returns whether a controlling VM of that name is attached, which has proved that it was opened. */
     boolean has(CertificateName controller) {
-        return here.containsKey(controller);
+        return peersByName.containsKey(controller);
     }
 
     /**
@@ -43,10 +44,10 @@ final class TicketListeners {
      *
      * @param about key of earlier news that this one replaces
      */
-    void sendUpdate(String signer, String about, RelayTicketMessage news) {
-        here.forEach((name, parties) -> {
+    void sendUpdate(String signer, String about, RelayTicketMessage message) {
+        peersByName.forEach((name, peers) -> {
             if (name.toString().equals(signer)) {
-                parties.forEach(party -> party.sendUpdate(about, news));
+                peers.forEach(peer -> peer.sendUpdate(about, message));
             }
         });
     }

@@ -12,7 +12,7 @@ import org.cloister.protocol.ticket.TicketEnd;
 
 /** Metrics of tickets and openings; docs/metrics.md. */
 public final class TicketMetrics {
-    private static final Set<TicketEnd> WANTED =
+    private static final Set<TicketEnd> EXPECTED =
             EnumSet.of(TicketEnd.COMPLETED, TicketEnd.WITHDRAWN, TicketEnd.CANCELLED, TicketEnd.SUPERSEDED);
 
     final Counter accepted;
@@ -25,7 +25,7 @@ public final class TicketMetrics {
     final Counter messages;
     final Counter messagesRefused;
     final Counter streamsRefused;
-    final Counter partiesLetGo;
+    final Counter slowPeersClosed;
     private final Map<TicketClause, Counter> clauses = new EnumMap<>(TicketClause.class);
     private final Counter ended;
     private final Counter broken;
@@ -37,7 +37,7 @@ public final class TicketMetrics {
         opened = registry.counter(prefix + "openings.accepted");
         notOpened = registry.counter(prefix + "openings.refused");
         for (TicketClause clause : TicketClause.values()) {
-            clauses.put(clause, registry.counter(prefix + "refused." + word(clause)));
+            clauses.put(clause, registry.counter(prefix + "refused." + label(clause)));
         }
         ended = registry.counter(prefix + "tickets.ended");
         broken = registry.counter(prefix + "tickets.broken");
@@ -47,7 +47,7 @@ public final class TicketMetrics {
         messages = registry.counter(prefix + "ticket.messages");
         messagesRefused = registry.counter(prefix + "ticket.messages.refused");
         streamsRefused = registry.counter(prefix + "ticket.streams.refused");
-        partiesLetGo = registry.counter(prefix + "ticket.parties.let.go");
+        slowPeersClosed = registry.counter(prefix + "ticket.parties.let.go");
     }
 
     /**
@@ -60,13 +60,13 @@ public final class TicketMetrics {
         clauses.getOrDefault(clause, kind).inc();
     }
 
-    private static String word(TicketClause clause) {
+    private static String label(TicketClause clause) {
         return clause.name().toLowerCase(Locale.ROOT).replace('_', '.');
     }
 
     void countEnd(TicketEnd end) {
         ended.inc();
-        if (!WANTED.contains(end)) {
+        if (!EXPECTED.contains(end)) {
             broken.inc();
         }
     }

@@ -34,12 +34,12 @@ final class TicketPeer {
     private final Channel stream;
     private final CertifiedIdentity identity;
     private final List<ByteString> chain;
-    private final MessageFlowControl gate;
-    private final TicketStreamLimits shares;
-    private volatile VerifiedChain seen = new VerifiedChain(List.of(), Optional.empty());
+    private final MessageFlowControl flowControl;
+    private final TicketStreamLimits limits;
+    private volatile VerifiedChain verified = new VerifiedChain(List.of(), Optional.empty());
 
     // Used on the stream's event loop only.
-    private final Map<String, PendingUpdate> news = new LinkedHashMap<>();
+    private final Map<String, PendingUpdate> updates = new LinkedHashMap<>();
     private int writing;
     private long answers;
 
@@ -53,14 +53,14 @@ final class TicketPeer {
             Channel stream,
             CertifiedIdentity identity,
             List<ByteString> chain,
-            MessageFlowControl gate,
-            TicketStreamLimits shares) {
+            MessageFlowControl flowControl,
+            TicketStreamLimits limits) {
         this.stream = stream;
         this.identity = identity;
         this.chain = chain;
-        this.gate = gate;
-        this.shares = shares;
-        stream.closeFuture().addListener(closed -> forgetNews());
+        this.flowControl = flowControl;
+        this.limits = limits;
+        stream.closeFuture().addListener(closed -> forgetUpdates());
     }
 
     CertifiedIdentity identity() {
@@ -90,17 +90,17 @@ final class TicketPeer {
 
     /** Returns the chain that was verified here last. */
     List<ByteString> verifiedChain() {
-        return seen.chain;
+        return verified.chain;
     }
 
     /** Returns the identity of this chain, if it is the one that was verified here last. */
-    Optional<CertifiedIdentity> verifiedChain(List<ByteString> shown) {
-        VerifiedChain last = seen;
-        return last.chain.equals(shown) ? last.who : Optional.empty();
+    Optional<CertifiedIdentity> verifiedChain(List<ByteString> candidate) {
+        VerifiedChain last = verified;
+        return last.chain.equals(candidate) ? last.who : Optional.empty();
     }
 
-    void rememberVerified(List<ByteString> shown, CertifiedIdentity who) {
-        seen = new VerifiedChain(List.copyOf(shown), Optional.of(who));
+    void rememberVerified(List<ByteString> candidate, CertifiedIdentity who) {
+        verified = new VerifiedChain(List.copyOf(candidate), Optional.of(who));
     }
 
     /** Answers one message of the party, which had its turn. */
@@ -115,9 +115,9 @@ final class TicketPeer {
      */
     void answer(String ticket, RelayTicketMessage message) {
         if (message instanceof RelayTicketMessage.Refused refused && refused.clause() != TicketClause.UNAVAILABLE) {
-            shares.checks().charge(payer(), MessageCost.REFUSED);
+            limits.checks().charge(payer(), MessageCost.REFUSED);
         }
-        shares.checks().finish(payer());
+        limits.checks().finish(payer());
         stream.eventLoop().execute(() -> write(ticket, message));
     }
 
@@ -126,28 +126,28 @@ final class TicketPeer {
         int bytes = wire.getSerializedSize();
         if (bytes > SHORT
                 && (answers + bytes > ProtocolLimits.UNWRITTEN_LONG_BYTES
-                        || !shares.unwritten().tryReserve(payer(), bytes))) {
-            shares.metrics().messagesRefused.inc();
+                        || !limits.unwritten().tryReserve(payer(), bytes))) {
+            limits.metrics().messagesRefused.inc();
             wire = RefusalMessages.tooManyUnreadBytes(ticket, bytes).wire();
             bytes = wire.getSerializedSize();
-            shares.unwritten().add(payer(), bytes);
+            limits.unwritten().add(payer(), bytes);
         } else if (bytes <= SHORT) {
-            shares.unwritten().add(payer(), bytes);
+            limits.unwritten().add(payer(), bytes);
         }
         int counted = bytes;
         answers += counted;
-        gate.onWriteStarted(counted);
+        flowControl.onWriteStarted(counted);
         stream.writeAndFlush(MessageFraming.frame(wire)).addListener(done -> {
             answers -= counted;
-            shares.unwritten().release(payer(), counted);
-            gate.onWritten(counted);
+            limits.unwritten().release(payer(), counted);
+            flowControl.onWritten(counted);
         });
     }
 
     /** Records that a message gets no answer. */
     void skipAnswer() {
-        shares.checks().finish(payer());
-        gate.onSkipped();
+        limits.checks().finish(payer());
+        flowControl.onSkipped();
     }
 
     /**
@@ -161,28 +161,28 @@ final class TicketPeer {
             if (!stream.isActive()) {
                 return;
             }
-            forget(news.remove(about));
-            if (news.size() >= ProtocolLimits.PENDING_UPDATES
-                    || !shares.unwritten().tryReserve(payer(), bytes)) {
-                letGo();
+            forget(updates.remove(about));
+            if (updates.size() >= ProtocolLimits.PENDING_UPDATES
+                    || !limits.unwritten().tryReserve(payer(), bytes)) {
+                closeSlowStream();
                 return;
             }
-            news.put(about, new PendingUpdate(message, bytes));
+            updates.put(about, new PendingUpdate(message, bytes));
             write();
         });
     }
 
-    private void letGo() {
-        shares.metrics().partiesLetGo.inc();
+    private void closeSlowStream() {
+        limits.metrics().slowPeersClosed.inc();
         LOG.warn(
                 "closing ticket stream peer={} reason=\"the peer does not read it: {} updates wait\"",
                 identity.name(),
-                news.size());
+                updates.size());
         stream.close();
     }
 
     private void write() {
-        Iterator<PendingUpdate> next = news.values().iterator();
+        Iterator<PendingUpdate> next = updates.values().iterator();
         while (writing < WRITING && next.hasNext()) {
             PendingUpdate each = next.next();
             next.remove();
@@ -199,13 +199,13 @@ final class TicketPeer {
 
     private void forget(@Nullable PendingUpdate old) {
         if (old != null) {
-            shares.unwritten().release(payer(), old.bytes);
+            limits.unwritten().release(payer(), old.bytes);
         }
     }
 
-    private void forgetNews() {
-        news.values().forEach(this::forget);
-        news.clear();
+    private void forgetUpdates() {
+        updates.values().forEach(this::forget);
+        updates.clear();
     }
 
     void close() {

@@ -25,9 +25,9 @@ final class TicketRecords {
         return Proof.newBuilder().addAllChain(chain).build().toByteArray();
     }
 
-    static List<ByteString> decodeChain(byte[] kept) {
+    static List<ByteString> decodeChain(byte[] stored) {
         try {
-            return Proof.parseFrom(kept).getChainList();
+            return Proof.parseFrom(stored).getChainList();
         } catch (InvalidProtocolBufferException e) {
             throw new IllegalStateException("a ticket's chain in the relay's database cannot be read", e);
         }
@@ -54,10 +54,10 @@ final class TicketRecords {
     /** Returns the epoch of the controlling VM that has signed the stored envelope. */
     static long controllerEpoch(byte[] envelope) {
         try {
-            DsseEnvelope kept = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES);
+            DsseEnvelope stored = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES);
             byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
                     .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
-            return Ticket.parse(payload).controllerEpoch(kept.payloadType());
+            return Ticket.parse(payload).controllerEpoch(stored.payloadType());
         } catch (MalformedException e) {
             throw new IllegalStateException("a ticket in the relay's database cannot be read", e);
         }

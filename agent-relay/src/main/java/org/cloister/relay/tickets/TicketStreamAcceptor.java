@@ -37,18 +37,18 @@ import org.slf4j.LoggerFactory;
 public final class TicketStreamAcceptor {
     private static final Logger LOG = LoggerFactory.getLogger(TicketStreamAcceptor.class);
 
-    private final TicketLifecycle office;
-    private final TrustStore beliefs;
+    private final TicketLifecycle tickets;
+    private final TrustStore trustStore;
     private final CertificateName relay;
-    private final TicketStreamLimits shares;
+    private final TicketStreamLimits limits;
     private final SecureRandom random = new SecureRandom();
 
     public TicketStreamAcceptor(
-            TicketLifecycle office, TrustStore beliefs, CertificateName relay, TicketStreamLimits shares) {
-        this.office = office;
-        this.beliefs = beliefs;
+            TicketLifecycle tickets, TrustStore trustStore, CertificateName relay, TicketStreamLimits limits) {
+        this.tickets = tickets;
+        this.trustStore = trustStore;
         this.relay = relay;
-        this.shares = shares;
+        this.limits = limits;
     }
 
     /**
@@ -61,19 +61,20 @@ public final class TicketStreamAcceptor {
      */
     public boolean accept(
             Channel stream, CertifiedIdentity link, List<ByteString> chain, Optional<CertificateName> from) {
-        String party = link.name() + from.map(name -> " " + name).orElse("");
-        if (!shares.acquireStream(party, stream.closeFuture())
+        String peer = link.name() + from.map(name -> " " + name).orElse("");
+        if (!limits.acquireStream(peer, stream.closeFuture())
                 || (from.isEmpty()
-                        && !shares.acquirePayerStream(TicketPeer.payer(link.name()), stream.closeFuture()))) {
+                        && !limits.acquirePayerStream(TicketPeer.payer(link.name()), stream.closeFuture()))) {
             return false;
         }
-        MessageFlowControl gate = new MessageFlowControl(stream);
-        stream.pipeline().addLast(new StreamBytes(), gate.messages(), new StreamHandler(gate, link, chain, from));
+        MessageFlowControl flowControl = new MessageFlowControl(stream);
+        stream.pipeline()
+                .addLast(new StreamBytes(), flowControl.messages(), new StreamHandler(flowControl, link, chain, from));
         return true;
     }
 
     private final class StreamHandler extends ChannelInboundHandlerAdapter {
-        private final MessageFlowControl gate;
+        private final MessageFlowControl flowControl;
         private final CertifiedIdentity link;
         private final List<ByteString> linkChain;
         private final Optional<CertificateName> from;
@@ -86,14 +87,14 @@ public final class TicketStreamAcceptor {
         private boolean shown;
         // Written by the one thread that checks the stream's current message.
         private volatile List<ByteString> chain = List.of();
-        private volatile @Nullable TicketPeer party;
+        private volatile @Nullable TicketPeer peer;
 
         StreamHandler(
-                MessageFlowControl gate,
+                MessageFlowControl flowControl,
                 CertifiedIdentity link,
                 List<ByteString> linkChain,
                 Optional<CertificateName> from) {
-            this.gate = gate;
+            this.flowControl = flowControl;
             this.link = link;
             this.linkChain = linkChain;
             this.from = from;
@@ -123,23 +124,24 @@ public final class TicketStreamAcceptor {
         }
 
         private void welcome(ChannelHandlerContext ctx, CertifiedIdentity who) {
-            TicketPeer visitor = new TicketPeer(ctx.channel(), who, from.isEmpty() ? linkChain : chain, gate, shares);
-            party = visitor;
-            office.addPeer(visitor, chain);
-            ctx.channel().closeFuture().addListener(closed -> office.removePeer(visitor));
+            TicketPeer current =
+                    new TicketPeer(ctx.channel(), who, from.isEmpty() ? linkChain : chain, flowControl, limits);
+            peer = current;
+            tickets.addPeer(current, chain);
+            ctx.channel().closeFuture().addListener(closed -> tickets.removePeer(current));
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object read) {
-            gate.onMessage();
-            shares.metrics().messages.inc();
+            flowControl.onMessage();
+            limits.metrics().messages.inc();
             shown = true;
             AgentTicketMessage message = (AgentTicketMessage) read;
-            TicketPeer visitor = party;
-            String payer = visitor == null ? TicketPeer.payer(link.name()) : visitor.payer();
-            long price = MessageCost.of(message, visitor == null ? List.of() : visitor.verifiedChain());
+            TicketPeer current = peer;
+            String payer = current == null ? TicketPeer.payer(link.name()) : current.payer();
+            long cost = MessageCost.of(message, current == null ? List.of() : current.verifiedChain());
             long sinceNs = System.nanoTime();
-            if (!shares.checks().submit(payer, price, () -> check(ctx, message, payer, sinceNs))) {
+            if (!limits.checks().submit(payer, cost, () -> check(ctx, message, payer, sinceNs))) {
                 end(ctx, new MalformedException("the relay has no room for another message to check"));
             }
         }
@@ -147,35 +149,35 @@ public final class TicketStreamAcceptor {
         /** Checks a message on a thread of the checks. */
         private void check(ChannelHandlerContext ctx, AgentTicketMessage message, String payer, long sinceNs) {
             boolean late = System.nanoTime() - sinceNs > ProtocolLimits.WORK_TIME.toNanos();
-            TicketPeer visitor = party;
+            TicketPeer current = peer;
             try {
-                if (visitor == null) {
-                    enter(ctx, message);
-                    shares.checks().finish(payer);
-                    gate.onSkipped();
+                if (current == null) {
+                    authenticate(ctx, message);
+                    limits.checks().finish(payer);
+                    flowControl.onSkipped();
                 } else if (message instanceof AgentTicketMessage.Proof) {
                     throw new MalformedException("a second proof came on the stream");
-                } else if (late && mayBeAskedAgain(visitor, message)) {
-                    shares.metrics().messagesRefused.inc();
-                    visitor.answer(RefusalMessages.workLimitReached(ticket(message), payer));
+                } else if (late && isRepeatable(current, message)) {
+                    limits.metrics().messagesRefused.inc();
+                    current.answer(RefusalMessages.workLimitReached(ticket(message), payer));
                 } else {
-                    office.onMessage(visitor, chain, message);
+                    tickets.onMessage(current, chain, message);
                 }
             } catch (IOException | RuntimeException e) {
-                shares.checks().charge(payer, MessageCost.REFUSED);
-                shares.checks().finish(payer);
+                limits.checks().charge(payer, MessageCost.REFUSED);
+                limits.checks().finish(payer);
                 ctx.executor().execute(() -> end(ctx, e));
             } finally {
-                gate.onChecked();
+                flowControl.onChecked();
             }
         }
 
-        private void enter(ChannelHandlerContext ctx, AgentTicketMessage message) throws IOException {
+        private void authenticate(ChannelHandlerContext ctx, AgentTicketMessage message) throws IOException {
             if (!(message instanceof AgentTicketMessage.Proof proof)) {
                 throw new MalformedException("expected a proof as the first message");
             }
             CertifiedIdentity who = prove(proof);
-            if (!shares.acquirePayerStream(
+            if (!limits.acquirePayerStream(
                     TicketPeer.payer(who.name()), ctx.channel().closeFuture())) {
                 throw new MalformedException(
                         "the project has " + ProtocolLimits.PROJECT_STREAMS + " ticket streams, which is the limit");
@@ -188,7 +190,7 @@ public final class TicketStreamAcceptor {
             CertificateChain shown = CertificateChain.parse(
                     proof.chain().stream().map(ByteString::toByteArray).toList());
             requireName(shown.claimed());
-            CertifiedIdentity who = beliefs.verify(shown, Set.of(CertificateRole.CONTROLLER));
+            CertifiedIdentity who = trustStore.verify(shown, Set.of(CertificateRole.CONTROLLER));
             byte[] payload = DsseEnvelope.parse(proof.signed().toByteArray(), TicketStreamProof.MAX_BYTES)
                     .verify(TicketStreamProof.TYPE, Set.of(who.key()), 1);
             if (!TicketStreamProof.parse(payload).equals(TicketStreamProof.of(relay.toString(), nonce))) {
@@ -223,14 +225,14 @@ public final class TicketStreamAcceptor {
      * Returns whether the party can repeat the message after a refusal. The relay knows the ticket of a controlling
      * VM's order only after the check, so such orders wait for their turn.
      */
-    private static boolean mayBeAskedAgain(TicketPeer party, AgentTicketMessage message) {
-        return party.identity().role() == CertificateRole.DEVICE
+    private static boolean isRepeatable(TicketPeer peer, AgentTicketMessage message) {
+        return peer.identity().role() == CertificateRole.DEVICE
                 || !ticket(message).isEmpty();
     }
 
     private static String ticket(AgentTicketMessage message) {
-        if (message instanceof AgentTicketMessage.QueryTicket ask) {
-            return ask.ticket();
+        if (message instanceof AgentTicketMessage.QueryTicket query) {
+            return query.ticket();
         }
         return message instanceof AgentTicketMessage.Claim claim ? claim.ticket() : "";
     }

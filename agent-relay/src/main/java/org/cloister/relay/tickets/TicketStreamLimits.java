@@ -23,8 +23,8 @@ public final class TicketStreamLimits implements AutoCloseable {
     private final FairExecutor<String> checks;
     private final ByteQuota unwritten = new ByteQuota(
             ProtocolLimits.UNWRITTEN_PROJECT_BYTES, ProtocolLimits.UNWRITTEN_ALL_BYTES, ProtocolLimits.UNWRITTEN_BYTES);
-    private final KeyedLimit parties = new KeyedLimit(ProtocolLimits.TICKET_STREAMS);
-    private final KeyedLimit payers = new KeyedLimit(ProtocolLimits.PROJECT_STREAMS);
+    private final KeyedLimit peerLimit = new KeyedLimit(ProtocolLimits.TICKET_STREAMS);
+    private final KeyedLimit payerLimit = new KeyedLimit(ProtocolLimits.PROJECT_STREAMS);
     private final TicketMetrics metrics;
 
     /** Starts the threads of the checks. */
@@ -40,7 +40,7 @@ public final class TicketStreamLimits implements AutoCloseable {
                 ProtocolLimits.PROJECT_WORK,
                 ProtocolLimits.PROJECT_BURST);
         this.checks = new FairExecutor<>(
-                "ticket-check", threads, new FairQueue<>(WAITING, MessageCost.DEAREST, payer -> each), false);
+                "ticket-check", threads, new FairQueue<>(WAITING, MessageCost.HIGHEST, payer -> each), false);
     }
 
     FairExecutor<String> checks() {
@@ -56,22 +56,22 @@ public final class TicketStreamLimits implements AutoCloseable {
     }
 
     /** Acquires a stream for a party until {@code closed}; returns false if it has reached its limit. */
-    boolean acquireStream(String party, Future<?> closed) {
-        return count(parties, party, closed);
+    boolean acquireStream(String peer, Future<?> closed) {
+        return count(peerLimit, peer, closed);
     }
 
     /** Acquires a stream for a payer until {@code closed}; returns false if it has reached its limit. */
     boolean acquirePayerStream(String payer, Future<?> closed) {
-        return count(payers, payer, closed);
+        return count(payerLimit, payer, closed);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the listener releases it
-    private boolean count(KeyedLimit seats, String key, Future<?> closed) {
-        if (!seats.tryAcquire(key)) {
+    private boolean count(KeyedLimit limit, String key, Future<?> closed) {
+        if (!limit.tryAcquire(key)) {
             metrics.streamsRefused.inc();
             return false;
         }
-        closed.addListener(done -> seats.release(key));
+        closed.addListener(done -> limit.release(key));
         return true;
     }
 

@@ -20,19 +20,19 @@ import org.cloister.relay.state.TicketRow;
 final class VmLocations {
     private record ClaimedSlot(String ticket, CertificateName host) {}
 
-    private final Map<CertificateName, ClaimedSlot> seats = new ConcurrentHashMap<>();
+    private final Map<CertificateName, ClaimedSlot> claims = new ConcurrentHashMap<>();
 
     /** Returns the VM's host; empty while no host has claimed a running VM of that name. */
     Optional<CertificateName> findHost(CertificateName vm) {
-        return Optional.ofNullable(seats.get(vm)).map(ClaimedSlot::host);
+        return Optional.ofNullable(claims.get(vm)).map(ClaimedSlot::host);
     }
 
     void onSlotClaimed(TicketRequest request, int slot, CertificateName host) {
-        seats.put(name(request, slot), new ClaimedSlot(request.id(), host));
+        claims.put(name(request, slot), new ClaimedSlot(request.id(), host));
     }
 
     void onTicketEnd(TicketRequest request) {
-        seats.values().removeIf(seat -> seat.ticket.equals(request.id()));
+        claims.values().removeIf(claim -> claim.ticket.equals(request.id()));
     }
 
     /** Restores the claims that an earlier process of the relay recorded. */

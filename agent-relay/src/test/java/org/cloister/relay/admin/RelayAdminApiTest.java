@@ -30,25 +30,27 @@ class RelayAdminApiTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private AdminHttpServer socket;
     private AdminHttpServer loopback;
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(state);
-        socket = cast.relay.adminApi().listen(state.resolve("socket"), cast.loops);
-        loopback = cast.relay.adminApi().listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), cast.loops);
+        fixture = new RelayFixture(state);
+        socket = fixture.relay.adminApi().listen(state.resolve("socket"), fixture.loops);
+        loopback = fixture.relay
+                .adminApi()
+                .listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), fixture.loops);
     }
 
     @AfterEach
     void stop() {
         socket.close();
         loopback.close();
-        cast.close();
+        fixture.close();
     }
 
-    private static String ask(SocketAddress address, String request) throws IOException {
+    private static String request(SocketAddress address, String request) throws IOException {
         try (SocketChannel channel = SocketChannel.open(address)) {
             channel.write(ByteBuffer.wrap((request + "\r\nHost: x\r\n\r\n").getBytes(StandardCharsets.US_ASCII)));
             ByteArrayOutputStream answer = new ByteArrayOutputStream();
@@ -62,28 +64,28 @@ class RelayAdminApiTest {
     }
 
     private String operator(String path) throws IOException {
-        return ask(UnixDomainSocketAddress.of(state.resolve("socket")), "GET " + path + " HTTP/1.1");
+        return request(UnixDomainSocketAddress.of(state.resolve("socket")), "GET " + path + " HTTP/1.1");
     }
 
     @Test
     void operators_see_who_is_there_and_prometheus_sees_numbers_alone() throws Exception {
-        try (TestAgent host = cast.agent(RelayFixture.HOST)) {
+        try (TestAgent host = fixture.agent(RelayFixture.HOST)) {
             assertThat(host.serve(
                             host.attachment(),
-                            cast.controller,
-                            cast.credential(cast.controller),
+                            fixture.controller,
+                            fixture.credential(fixture.controller),
                             CircuitRecorder.keeping().application()))
                     .isEmpty();
             assertThat(operator("/hosts"))
                     .contains("\"name\":\"n1.host.site.cloister.internal\"", "\"attached\":true")
-                    .contains("\"serves\":[\"" + cast.controller + "\"]");
+                    .contains("\"serves\":[\"" + fixture.controller + "\"]");
             assertThat(operator("/status")).contains("\"ready\":true", "\"attached\":1");
-            String metrics = ask(loopback.address(), "GET /metrics HTTP/1.1");
+            String metrics = request(loopback.address(), "GET /metrics HTTP/1.1");
             assertThat(metrics).contains("cloister_relay_links_attached 1").doesNotContain("n1.host", "controller");
-            assertThat(ask(loopback.address(), "GET /healthz HTTP/1.1")).startsWith("HTTP/1.1 200");
-            assertThat(ask(loopback.address(), "GET /readyz HTTP/1.1")).startsWith("HTTP/1.1 200");
-            assertThat(ask(loopback.address(), "GET /hosts HTTP/1.1")).startsWith("HTTP/1.1 404");
-            assertThat(ask(loopback.address(), "POST /deliveries HTTP/1.1")).startsWith("HTTP/1.1 405");
+            assertThat(request(loopback.address(), "GET /healthz HTTP/1.1")).startsWith("HTTP/1.1 200");
+            assertThat(request(loopback.address(), "GET /readyz HTTP/1.1")).startsWith("HTTP/1.1 200");
+            assertThat(request(loopback.address(), "GET /hosts HTTP/1.1")).startsWith("HTTP/1.1 404");
+            assertThat(request(loopback.address(), "POST /deliveries HTTP/1.1")).startsWith("HTTP/1.1 405");
         }
     }
 
@@ -93,15 +95,15 @@ class RelayAdminApiTest {
                 .startsWith("HTTP/1.1 200")
                 .contains("\"draining\":false", "\"audit_writable\":true", "\"vlans_free\":3995", "\"tickets\":[]");
         assertThat(operator("/projects"))
-                .contains("\"project\":\"" + cast.site.a.id() + "\",\"account\":\"chem\"")
+                .contains("\"project\":\"" + fixture.site.a.id() + "\",\"account\":\"chem\"")
                 .doesNotContain("partition");
         SocketAddress address = UnixDomainSocketAddress.of(state.resolve("socket"));
-        assertThat(ask(address, "POST /drain HTTP/1.1")).contains("accepts no new tickets");
+        assertThat(request(address, "POST /drain HTTP/1.1")).contains("accepts no new tickets");
         assertThat(operator("/tickets")).contains("\"draining\":true");
-        assertThat(ask(address, "POST /undrain HTTP/1.1")).contains("accepts new tickets");
-        assertThat(ask(loopback.address(), "GET /tickets HTTP/1.1")).startsWith("HTTP/1.1 404");
-        assertThat(ask(loopback.address(), "GET /projects HTTP/1.1")).startsWith("HTTP/1.1 404");
-        assertThat(ask(loopback.address(), "POST /drain HTTP/1.1")).startsWith("HTTP/1.1 405");
+        assertThat(request(address, "POST /undrain HTTP/1.1")).contains("accepts new tickets");
+        assertThat(request(loopback.address(), "GET /tickets HTTP/1.1")).startsWith("HTTP/1.1 404");
+        assertThat(request(loopback.address(), "GET /projects HTTP/1.1")).startsWith("HTTP/1.1 404");
+        assertThat(request(loopback.address(), "POST /drain HTTP/1.1")).startsWith("HTTP/1.1 405");
         assertThat(operator("/tickets")).contains("\"draining\":false");
     }
 
@@ -113,7 +115,7 @@ class RelayAdminApiTest {
 
     @Test
     void a_relay_that_drains_is_alive_and_not_ready() throws Exception {
-        cast.relay.drain();
+        fixture.relay.drain();
         assertThat(operator("/healthz")).startsWith("HTTP/1.1 200");
         assertThat(operator("/readyz")).startsWith("HTTP/1.1 503");
     }

@@ -30,9 +30,9 @@ class RelayMetricsDocumentTest {
 
     @Test
     void every_metric_is_in_the_document_and_every_metric_of_the_document_is_there() throws Exception {
-        String said = metrics();
+        String output = metrics();
         Map<String, String> exported = new TreeMap<>();
-        Matcher type = TYPE.matcher(said);
+        Matcher type = TYPE.matcher(output);
         while (type.find()) {
             if (!type.group(1).startsWith("jvm_")) {
                 exported.put(type.group(1), type.group(2));
@@ -63,11 +63,11 @@ class RelayMetricsDocumentTest {
 
     @Test
     void counters_are_named_so_and_nothing_has_a_label() throws Exception {
-        String said = metrics();
-        assertThat(said.lines().filter(line -> line.startsWith("cloister_")))
+        String output = metrics();
+        assertThat(output.lines().filter(line -> line.startsWith("cloister_")))
                 .isNotEmpty()
                 .allMatch(line -> line.matches("\\w+ [0-9.E]+"));
-        Matcher type = TYPE.matcher(said);
+        Matcher type = TYPE.matcher(output);
         while (type.find()) {
             assertThat(type.group(1).endsWith("_total"))
                     .as(type.group())
@@ -77,12 +77,12 @@ class RelayMetricsDocumentTest {
 
     /** Of a relay that an agent is attached to. */
     private String metrics() throws Exception {
-        try (RelayFixture cast = new RelayFixture(state);
-                TestAgent host = cast.agent(RelayFixture.HOST);
-                AdminHttpServer socket = cast.relay.adminApi().listen(state.resolve("socket"), cast.loops)) {
+        try (RelayFixture fixture = new RelayFixture(state);
+                TestAgent host = fixture.agent(RelayFixture.HOST);
+                AdminHttpServer socket = fixture.relay.adminApi().listen(state.resolve("socket"), fixture.loops)) {
             assertThat(host.attachment()).isNotNull();
             assertThat(socket.address()).isNotNull();
-            return RelayServerProcess.ask(state.resolve("socket"), "GET /metrics");
+            return RelayServerProcess.request(state.resolve("socket"), "GET /metrics");
         }
     }
 }

@@ -52,16 +52,16 @@ class BlindRelayTest {
     private final PlaintextMarkers markers = new PlaintextMarkers();
     private final byte[] up = markers.make("up");
     private final byte[] down = markers.make("down");
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private int port;
     private Path config;
     private Process capture;
 
     @BeforeEach
     void install() throws Exception {
-        cast = new RelayFixture(Files.createDirectory(folder.resolve("other")));
+        fixture = new RelayFixture(Files.createDirectory(folder.resolve("other")));
         port = RelayServerProcess.freePort();
-        config = cast.install(folder, "listen = \"127.0.0.1:" + port + "\"\n");
+        config = fixture.install(folder, "listen = \"127.0.0.1:" + port + "\"\n");
         capture = new ProcessBuilder(
                         "tcpdump",
                         "-i",
@@ -79,14 +79,14 @@ class BlindRelayTest {
                 .redirectErrorStream(true)
                 .start();
         // It says so when it listens.
-        String said = capture.inputReader().readLine();
-        assertThat(said).contains("listening on lo");
+        String output = capture.inputReader().readLine();
+        assertThat(output).contains("listening on lo");
     }
 
     @AfterEach
     void stop() {
         capture.destroyForcibly();
-        cast.close();
+        fixture.close();
     }
 
     private InetSocketAddress address() {
@@ -96,17 +96,20 @@ class BlindRelayTest {
     @Test
     void a_relay_holds_nothing_of_what_passes_through_it() throws Exception {
         try (RelayServerProcess relay = start(System.getProperty("java.class.path"));
-                TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+                TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address())) {
             CircuitRecorder target = CircuitRecorder.keeping();
             CircuitRecorder opener = CircuitRecorder.keeping();
             assertThat(host.serve(
-                            host.attachment(), cast.controller, cast.credential(cast.controller), target.application()))
+                            host.attachment(),
+                            fixture.controller,
+                            fixture.credential(fixture.controller),
+                            target.application()))
                     .isEmpty();
             Circuit circuit = RelayFixture.get(Circuit.open(
                     link(),
-                    RelayFixture.terms(cast.member, cast.controller),
-                    cast.credential(cast.member),
-                    cast.trust,
+                    RelayFixture.terms(fixture.member, fixture.controller),
+                    fixture.credential(fixture.member),
+                    fixture.trust,
                     opener.application()));
             opener.send(up);
             opener.send(times(up));
@@ -132,14 +135,14 @@ class BlindRelayTest {
     void a_relay_that_is_built_to_leak_is_found_out_when_the_ends_do_not_seal() throws Exception {
         try (RelayServerProcess relay = start(LeakingRelay.make(folder.resolve("build")));
                 Socket plain = new Socket(address().getAddress(), port);
-                TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+                TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address())) {
             plain.getOutputStream().write(up);
             AgentAttachStream attachment = host.attachment();
-            attachment.serve(cast.controller);
+            attachment.serve(fixture.controller);
             assertThat(host.served.poll(20, TimeUnit.SECONDS)).isEmpty();
             Future<Http2StreamChannel> opening = link().open(
                             new StreamRequest.Circuit(
-                                    ProtocolVersions.OURS, cast.controller, cast.member, RelayFixture.POLICY),
+                                    ProtocolVersions.OURS, fixture.controller, fixture.member, RelayFixture.POLICY),
                             stream -> {});
             RelayMessage.Dial dial = host.dials.poll(20, TimeUnit.SECONDS);
             Channel there = RelayFixture.get(attachment
@@ -165,15 +168,15 @@ class BlindRelayTest {
                 "-Xmx96m", "-Dorg.slf4j.simpleLogger.defaultLogLevel=trace", "-Dleak=" + folder.resolve("relay/leak"));
         return RelayServerProcess.ofBuild(classPath, folder.resolve("words"), jvm, config)
                 .serving(port)
-                .deliverDocuments(folder.resolve("agent-relay.sock"), cast.site);
+                .deliverDocuments(folder.resolve("agent-relay.sock"), fixture.site);
     }
 
     private ClientLink link() throws Exception {
         return RelayFixture.get(ClientLink.dial(
-                cast.loops,
+                fixture.loops,
                 address(),
-                cast.credential(cast.device),
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+                fixture.credential(fixture.device),
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY)));
     }
 
     private static byte[] times(byte[] marker) {
@@ -188,7 +191,8 @@ class BlindRelayTest {
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         Pattern count = Pattern.compile("\"circuit_bytes\":([0-9]+)");
         while (System.nanoTime() - endNs < 0) {
-            Matcher matcher = count.matcher(RelayServerProcess.ask(folder.resolve("agent-relay.sock"), "GET /status"));
+            Matcher matcher =
+                    count.matcher(RelayServerProcess.request(folder.resolve("agent-relay.sock"), "GET /status"));
             if (matcher.find() && Integer.parseInt(matcher.group(1)) >= bytes) {
                 return;
             }
@@ -221,7 +225,7 @@ class BlindRelayTest {
                 .redirectErrorStream(true)
                 .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
                 .start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-        assertThat(process.waitFor()).as("%s: %s", command[0], said).isZero();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as("%s: %s", command[0], output).isZero();
     }
 }

@@ -45,11 +45,11 @@ class HostileAgentTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
 
     @AfterEach
     void stop() {
-        cast.close();
+        fixture.close();
     }
 
     private static void until(String what, BooleanSupplier holds) throws InterruptedException {
@@ -64,15 +64,16 @@ class HostileAgentTest {
 
     @Test
     void connections_that_say_nothing_are_few_and_have_ten_seconds() throws Exception {
-        cast = new RelayFixture(state, FEW);
-        ClientLink known = cast.link(cast.device);
+        fixture = new RelayFixture(state, FEW);
+        ClientLink known = fixture.link(fixture.device);
         Channel attach = RelayFixture.get(known.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {}));
         List<Socket> silent = new ArrayList<>();
         for (int i = 0; i < 4 * AT_ONCE; i++) {
             silent.add(new Socket(
-                    cast.relay.address().getAddress(), cast.relay.address().getPort()));
+                    fixture.relay.address().getAddress(),
+                    fixture.relay.address().getPort()));
         }
-        until("more than a few are let go at once", () -> cast.metrics.linksRefused.getCount() >= 3 * AT_ONCE);
+        until("more than a few are let go at once", () -> fixture.metrics.linksRefused.getCount() >= 3 * AT_ONCE);
         assertThat(attach.isActive()).as("who was there before").isTrue();
         for (Socket each : silent) {
             each.setSoTimeout((int) ProtocolLimits.TLS_HANDSHAKE.multipliedBy(3).toMillis());
@@ -84,28 +85,28 @@ class HostileAgentTest {
                 assertThat(e).as("a reset is an end, too").hasMessageContaining("reset");
             }
         }
-        assertThat(cast.link(cast.device).closeFuture().isDone())
+        assertThat(fixture.link(fixture.device).closeFuture().isDone())
                 .as("who comes after")
                 .isFalse();
     }
 
     @Test
     void a_link_that_asks_for_nothing_ends() throws Exception {
-        cast = new RelayFixture(state, FEW);
-        ClientLink idle = cast.link(cast.device);
+        fixture = new RelayFixture(state, FEW);
+        ClientLink idle = fixture.link(fixture.device);
         assertThat(idle.closeFuture().await(3 * ProtocolLimits.FIRST_REQUEST.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
     }
 
     @Test
     void an_attach_stream_that_dribbles_ends_with_its_link() throws Exception {
-        cast = new RelayFixture(state, FEW);
-        ClientLink device = cast.link(cast.device);
+        fixture = new RelayFixture(state, FEW);
+        ClientLink device = fixture.link(fixture.device);
         Channel stream = RelayFixture.get(device.open(new StreamRequest.Attach(ProtocolVersions.OURS), opened -> {}));
         stream.writeAndFlush(MessageFraming.frame(new AgentMessage.Attach("x").wire()))
                 .sync();
         byte[] message = io.netty.buffer.ByteBufUtil.getBytes(
-                MessageFraming.frame(new AgentMessage.Unserve(cast.device).wire()));
+                MessageFraming.frame(new AgentMessage.Unserve(fixture.device).wire()));
         long from = System.nanoTime();
         for (int i = 0; i < message.length - 1 && !device.closeFuture().isDone(); i++) {
             stream.writeAndFlush(Unpooled.wrappedBuffer(new byte[] {message[i]}));
@@ -117,13 +118,13 @@ class HostileAgentTest {
 
     @Test
     void an_agent_that_asks_and_does_not_read_is_let_go() throws Exception {
-        cast = new RelayFixture(state, FEW);
-        ClientLink host = cast.link(RelayFixture.HOST);
+        fixture = new RelayFixture(state, FEW);
+        ClientLink host = fixture.link(RelayFixture.HOST);
         Channel stream = RelayFixture.get(host.open(new StreamRequest.Attach(ProtocolVersions.OURS), opened -> {}));
         stream.eventLoop().submit(() -> stream.config().setAutoRead(false)).sync();
         stream.writeAndFlush(MessageFraming.frame(new AgentMessage.Attach("x").wire()))
                 .sync();
-        CertificateName name = cast.site.a.name("v", CertificateRole.WORKER);
+        CertificateName name = fixture.site.a.name("v", CertificateRole.WORKER);
         for (int i = 0; i < 1_000_000 && !host.closeFuture().isDone(); i++) {
             stream.write(MessageFraming.frame(new AgentMessage.Serve(name).wire()));
             if (i % 100 == 0) {
@@ -132,18 +133,18 @@ class HostileAgentTest {
             }
         }
         assertThat(host.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(cast.metrics.agentsLetGo.getCount()).isPositive();
+        assertThat(fixture.metrics.slowAgentsClosed.getCount()).isPositive();
         // The relay's own loop hears of the end in its turn.
-        until("what it served is free", () -> cast.relay.registry().find(name) == null);
+        until("what it served is free", () -> fixture.relay.registry().find(name) == null);
     }
 
     @Test
     void a_certificate_of_another_time_is_refused_and_two_minutes_are_no_other_time() throws Exception {
-        cast = new RelayFixture(state, FEW);
+        fixture = new RelayFixture(state, FEW);
         for (Duration apart : List.of(Duration.ofHours(3), Duration.ofDays(-2))) {
             assertThatThrownBy(() -> dial(apart)).hasMessageContaining("TLS");
         }
-        assertThat(cast.metrics.handshakesFailed.getCount()).isEqualTo(2);
+        assertThat(fixture.metrics.handshakesFailed.getCount()).isEqualTo(2);
         assertThat(dial(Duration.ofSeconds(90)).peer()).isPresent();
     }
 
@@ -152,13 +153,13 @@ class HostileAgentTest {
         KeyPair pair = TestSite.pair(SignatureCurve.P256);
         SubjectPublicKey key =
                 SubjectPublicKey.of(VerificationKey.parse(pair.getPublic().getEncoded()));
-        byte[] leaf =
-                cast.site.a.authority.issue(cast.device, key, Instant.now().plus(apart), TestSite.DAY);
+        byte[] leaf = fixture.site.a.authority.issue(
+                fixture.device, key, Instant.now().plus(apart), TestSite.DAY);
         ClientLink link = RelayFixture.get(ClientLink.dial(
-                cast.loops,
-                cast.relay.address(),
+                fixture.loops,
+                fixture.relay.address(),
                 TlsCredential.of(pair.getPrivate(), List.of(leaf)),
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY)));
         // In TLS 1.3 the client is done before the server has looked at its certificate.
         if (link.closeFuture().await(500)) {
             throw new AssertionError("TLS: the relay ended it");

@@ -54,7 +54,7 @@ final class HostileRelay implements AutoCloseable {
 
     final ByteArrayOutputStream recorded = new ByteArrayOutputStream();
     private final Channel listener;
-    private final UnaryOperator<RelayMessage.Dial> lie;
+    private final UnaryOperator<RelayMessage.Dial> falsify;
     private final Tamper tamper;
     /** What it brings of revocations. */
     volatile List<byte[]> lists;
@@ -62,15 +62,15 @@ final class HostileRelay implements AutoCloseable {
     private volatile Channel attached;
     private volatile Channel opener;
 
-    HostileRelay(RelayFixture cast, TlsCredential stolen, UnaryOperator<RelayMessage.Dial> lie, Tamper tamper)
+    HostileRelay(RelayFixture fixture, TlsCredential stolen, UnaryOperator<RelayMessage.Dial> falsify, Tamper tamper)
             throws IOException {
-        CertifiedPeerVerifier agents =
-                CertifiedPeerVerifier.forRoles(cast.beliefs, Set.of(CertificateRole.HOST, CertificateRole.DEVICE));
-        this.lists = List.of(TestSite.list(cast.site.authority, 1), TestSite.list(cast.site.a.authority, 1));
-        this.lie = lie;
+        CertifiedPeerVerifier agents = CertifiedPeerVerifier.forRoles(
+                fixture.trustStore, Set.of(CertificateRole.HOST, CertificateRole.DEVICE));
+        this.lists = List.of(TestSite.list(fixture.site.authority, 1), TestSite.list(fixture.site.a.authority, 1));
+        this.falsify = falsify;
         this.tamper = tamper;
         this.listener = new ServerBootstrap()
-                .group(cast.loops)
+                .group(fixture.loops)
                 .channel(NioServerSocketChannel.class)
                 .childHandler(new ChannelInitializer<>() {
                     @Override
@@ -171,7 +171,7 @@ final class HostileRelay implements AutoCloseable {
             } else if (request instanceof StreamRequest.Circuit circuit) {
                 opener = stream;
                 DialBackToken token = DialBackToken.random(new SecureRandom());
-                send(lie.apply(new RelayMessage.Dial(token, circuit.from(), circuit.to(), circuit.policy())));
+                send(falsify.apply(new RelayMessage.Dial(token, circuit.from(), circuit.to(), circuit.policy())));
             } else {
                 Stream theirs = opener.pipeline().get(Stream.class);
                 theirs.other = stream;

@@ -33,53 +33,53 @@ class HostileRelayTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private final CircuitRecorder atTarget = CircuitRecorder.keeping();
     private final CircuitRecorder atOpener = CircuitRecorder.keeping();
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(state);
+        fixture = new RelayFixture(state);
     }
 
     @AfterEach
     void stop() {
-        cast.close();
+        fixture.close();
     }
 
-    private HostileRelay relay(UnaryOperator<RelayMessage.Dial> lie, HostileRelay.Tamper tamper) throws Exception {
-        return new HostileRelay(cast, cast.credential(RelayFixture.RELAY), lie, tamper);
+    private HostileRelay relay(UnaryOperator<RelayMessage.Dial> falsify, HostileRelay.Tamper tamper) throws Exception {
+        return new HostileRelay(fixture, fixture.credential(RelayFixture.RELAY), falsify, tamper);
     }
 
     private Circuit open(HostileRelay relay) throws Exception {
-        TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), relay.address());
+        TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), relay.address());
         AgentAttachStream attachment = host.attachment();
-        host.answer(cast.controller, cast.credential(cast.controller), atTarget.application());
-        host.answer(cast.worker, cast.credential(cast.worker), atTarget.application());
+        host.answer(fixture.controller, fixture.credential(fixture.controller), atTarget.application());
+        host.answer(fixture.worker, fixture.credential(fixture.worker), atTarget.application());
         assertThat(attachment).isNotNull();
-        TlsCredential device = cast.credential(cast.device);
+        TlsCredential device = fixture.credential(fixture.device);
         ClientLink link = RelayFixture.get(ClientLink.dial(
-                cast.loops,
+                fixture.loops,
                 relay.address(),
                 device,
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY)));
         return RelayFixture.get(Circuit.open(
                 link,
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 atOpener.application()));
     }
 
     @Test
     void a_relay_that_keeps_the_sites_list_back_gets_nothing_to_carry() throws Exception {
         try (HostileRelay relay = relay(UnaryOperator.identity(), HostileRelay.HONEST)) {
-            for (List<byte[]> brought : List.of(
+            for (List<byte[]> delivered : List.of(
                     List.<byte[]>of(),
-                    List.of(TestSite.list(cast.site.a.authority, 1)),
+                    List.of(TestSite.list(fixture.site.a.authority, 1)),
                     List.of(TestSite.list(new TestSite().authority, 1)))) {
-                relay.lists = brought;
-                try (TestAgent agent = new TestAgent(cast, cast.credential(RelayFixture.HOST), relay.address())) {
+                relay.lists = delivered;
+                try (TestAgent agent = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), relay.address())) {
                     assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("a revocation list");
                     assertThat(agent.attachments).isEmpty();
                 }
@@ -90,7 +90,7 @@ class HostileRelayTest {
     @Test
     void a_relay_that_would_end_a_hosts_vms_loses_the_host() throws Exception {
         try (HostileRelay relay = relay(UnaryOperator.identity(), HostileRelay.HONEST);
-                TestAgent agent = new TestAgent(cast, cast.credential(RelayFixture.HOST), relay.address())) {
+                TestAgent agent = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), relay.address())) {
             agent.attachment();
             relay.send(new RelayMessage.ShutdownRequest(Duration.ofSeconds(20)));
             assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("want no Leave of a relay");
@@ -124,9 +124,9 @@ class HostileRelayTest {
             }
             atOpener.send(sent);
             Throwable why = atTarget.awaitFailure();
-            byte[] heard = atTarget.await(0);
-            assertThat(heard.length).isLessThan(sent.length);
-            assertThat(heard).isEqualTo(java.util.Arrays.copyOf(sent, heard.length));
+            byte[] received = atTarget.await(0);
+            assertThat(received.length).isLessThan(sent.length);
+            assertThat(received).isEqualTo(java.util.Arrays.copyOf(sent, received.length));
             return why;
         }
     }
@@ -142,13 +142,13 @@ class HostileRelayTest {
 
     @Test
     void pieces_in_another_order_end_the_circuit() throws Exception {
-        List<byte[]> held = new ArrayList<>();
+        List<byte[]> delayed = new ArrayList<>();
         assertThat(broken((fromOpener, n, piece) -> {
                     if (!fromOpener || n < LATER) {
                         return List.of(piece);
                     }
-                    held.add(0, piece);
-                    return held.size() == 2 ? List.copyOf(held) : held.size() < 2 ? List.of() : List.of(piece);
+                    delayed.add(0, piece);
+                    return delayed.size() == 2 ? List.copyOf(delayed) : delayed.size() < 2 ? List.of() : List.of(piece);
                 }))
                 .isNotNull();
     }
@@ -207,7 +207,7 @@ class HostileRelayTest {
     @Test
     void a_circuit_turned_to_another_vm_of_the_project_is_found_out() throws Exception {
         try (HostileRelay relay = relay(
-                dial -> new RelayMessage.Dial(dial.token(), dial.from(), cast.worker, dial.policy()),
+                dial -> new RelayMessage.Dial(dial.token(), dial.from(), fixture.worker, dial.policy()),
                 HostileRelay.HONEST)) {
             assertThatThrownBy(() -> open(relay)).hasMessageContaining("opener untrusted");
         }
@@ -216,7 +216,7 @@ class HostileRelayTest {
     @Test
     void an_opener_under_anothers_name_is_found_out() throws Exception {
         try (HostileRelay relay = relay(
-                dial -> new RelayMessage.Dial(dial.token(), cast.stranger, dial.to(), dial.policy()),
+                dial -> new RelayMessage.Dial(dial.token(), fixture.otherMember, dial.to(), dial.policy()),
                 HostileRelay.HONEST)) {
             assertThatThrownBy(() -> open(relay)).hasMessageContaining("circuit");
         }
@@ -224,20 +224,20 @@ class HostileRelayTest {
 
     @Test
     void delay_is_only_delay() throws Exception {
-        List<byte[]> held = new ArrayList<>();
+        List<byte[]> delayed = new ArrayList<>();
         try (HostileRelay relay = relay(UnaryOperator.identity(), (fromOpener, n, piece) -> {
             if (!fromOpener || n < LATER) {
                 return List.of(piece);
             }
-            held.add(piece);
-            return held.size() < 3 ? List.of() : List.of(held.remove(0));
+            delayed.add(piece);
+            return delayed.size() < 3 ? List.of() : List.of(delayed.remove(0));
         })) {
             open(relay);
             byte[] sent = new byte[300_000];
             new Random(4).nextBytes(sent);
             atOpener.send(sent);
-            byte[] heard = atTarget.await(100_000);
-            assertThat(heard).isEqualTo(java.util.Arrays.copyOf(sent, heard.length));
+            byte[] received = atTarget.await(100_000);
+            assertThat(received).isEqualTo(java.util.Arrays.copyOf(sent, received.length));
         }
     }
 }

@@ -39,20 +39,20 @@ public final class LoopbackRelay implements AutoCloseable {
 
     private final FakeGlobalSlurm slurm = new FakeGlobalSlurm(List.of("n1", "n2"), Set.of(), true);
     private final Path state;
-    private final RelayFixture cast;
+    private final RelayFixture fixture;
 
     /** @param state a folder of its own */
     public LoopbackRelay(Path state) throws Exception {
         this.state = state;
-        cast = new RelayFixture(state);
-        cast.kill();
-        cast.slurm = Optional.of(slurm);
-        cast.times = FAST;
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+        fixture = new RelayFixture(state);
+        fixture.kill();
+        fixture.slurm = Optional.of(slurm);
+        fixture.times = FAST;
+        fixture.relay = fixture.serve(0, RelayLimits.DEFAULT);
     }
 
     public InetSocketAddress address() {
-        return cast.relay.address();
+        return fixture.relay.address();
     }
 
     public CertificateName name() {
@@ -65,34 +65,34 @@ public final class LoopbackRelay implements AutoCloseable {
     }
 
     public CertificateName controller() {
-        return cast.controller;
+        return fixture.controller;
     }
 
     public CertificateName device() {
-        return cast.device;
+        return fixture.device;
     }
 
     /** The device's person. */
     public CertificateName opener() {
-        return cast.site.a.name(cast.device.id(), CertificateRole.OPENER);
+        return fixture.site.a.name(fixture.device.id(), CertificateRole.OPENER);
     }
 
     /** Of the site's authority, in DER. */
     public byte[] siteCertificate() {
-        return cast.site.authority.certificate();
+        return fixture.site.authority.certificate();
     }
 
     public ProjectHistory project() {
-        return cast.site.a.history;
+        return fixture.site.a.history;
     }
 
     public Collection<VerificationKey> siteKeys() {
-        return List.of(cast.site.key.verificationKey());
+        return List.of(fixture.site.key.verificationKey());
     }
 
     /** Of the day. */
     public TlsCredential credential(CertificateName of) throws GeneralSecurityException, IOException {
-        return cast.credential(of);
+        return fixture.credential(of);
     }
 
     /** Serves another project of the site from now on. */
@@ -100,23 +100,23 @@ public final class LoopbackRelay implements AutoCloseable {
         for (byte[] document : project.envelopes()) {
             deliver(document);
         }
-        deliver(cast.site.approval(project.id(), 1, TestSite.QUOTA));
+        deliver(fixture.site.approval(project.id(), 1, TestSite.QUOTA));
         deliver(revocations);
     }
 
     /** Takes a document, an approval, or a list of revocations, which all who are attached hear then. */
     public void deliver(byte[] signed) throws IOException {
-        cast.deliver(signed);
+        fixture.deliver(signed);
     }
 
     /** The second of {@link #project}, which revokes nobody either. */
     public byte[] laterRevocations() throws IOException {
-        return TestSite.list(cast.site.a.authority, 2);
+        return TestSite.list(fixture.site.a.authority, 2);
     }
 
     /** As of who has heard no list yet. */
-    public TrustStore beliefs() {
-        return cast.freshBeliefs();
+    public TrustStore trustStore() {
+        return fixture.emptyTrustStore();
     }
 
     public FakeGlobalSlurm slurm() {
@@ -160,6 +160,6 @@ public final class LoopbackRelay implements AutoCloseable {
 
     @Override
     public void close() {
-        cast.close();
+        fixture.close();
     }
 }

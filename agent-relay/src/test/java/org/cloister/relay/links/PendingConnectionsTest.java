@@ -15,15 +15,15 @@ class PendingConnectionsTest {
     private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(300);
     private static final long OLD_NS = PendingConnections.SILENT.toNanos() + 1;
 
-    private final PendingConnections arrivals = new PendingConnections(MOST);
+    private final PendingConnections pending = new PendingConnections(MOST);
     private final List<String> displaced = new ArrayList<>();
 
     private Optional<PendingConnections.Entry> enter(String from, String name, long nowNs) throws Exception {
-        return arrivals.admit(InetAddress.getByName(from), nowNs, () -> displaced.add(name));
+        return pending.admit(InetAddress.getByName(from), nowNs, () -> displaced.add(name));
     }
 
-    private void fill(String from, int places, long nowNs) throws Exception {
-        for (int i = 0; i < places; i++) {
+    private void fill(String from, int entries, long nowNs) throws Exception {
+        for (int i = 0; i < entries; i++) {
             assertThat(enter(from, from + "#" + i, nowNs + i)).isPresent();
         }
     }
@@ -34,7 +34,7 @@ class PendingConnectionsTest {
         fill("10.0.0.2", 2, 0);
         assertThat(enter("10.0.0.3", "x", YOUNG_NS)).isPresent();
         assertThat(displaced).containsExactly("10.0.0.1#0");
-        assertThat(arrivals.size()).isEqualTo(MOST);
+        assertThat(pending.size()).isEqualTo(MOST);
     }
 
     @Test
@@ -83,7 +83,7 @@ class PendingConnectionsTest {
         fill("10.0.0.1", MOST - 1, 0);
         first.release();
         first.release();
-        assertThat(arrivals.size()).isEqualTo(MOST - 1);
+        assertThat(pending.size()).isEqualTo(MOST - 1);
         assertThat(enter("10.0.0.1", "x", YOUNG_NS)).isPresent();
         assertThat(enter("10.0.0.1", "y", YOUNG_NS)).isEmpty();
     }
@@ -99,9 +99,9 @@ class PendingConnectionsTest {
                 enter("10.0.0." + random.nextInt(9), "any", TimeUnit.MILLISECONDS.toNanos(10L * i))
                         .ifPresent(inside::add);
             }
-            assertThat(arrivals.size()).isBetween(0, MOST);
+            assertThat(pending.size()).isBetween(0, MOST);
         }
         inside.forEach(PendingConnections.Entry::release);
-        assertThat(arrivals.size()).isZero();
+        assertThat(pending.size()).isZero();
     }
 }

@@ -86,14 +86,14 @@ final class PlaintextMarkers {
     private Set<String> in(InputStream in) throws IOException {
         Set<String> found = new TreeSet<>();
         byte[] buffer = new byte[BUFFER];
-        int kept = 0;
-        for (int n = in.read(buffer, kept, buffer.length - kept);
+        int stored = 0;
+        for (int n = in.read(buffer, stored, buffer.length - stored);
                 n > 0;
-                n = in.read(buffer, kept, buffer.length - kept)) {
-            int length = kept + n;
+                n = in.read(buffer, stored, buffer.length - stored)) {
+            int length = stored + n;
             search(buffer, length, found);
-            kept = Math.min(length, LONGEST);
-            System.arraycopy(buffer, length - kept, buffer, 0, kept);
+            stored = Math.min(length, LONGEST);
+            System.arraycopy(buffer, length - stored, buffer, 0, stored);
         }
         return found;
     }

@@ -20,15 +20,15 @@ import org.cloister.transport.tls.TlsCredential;
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 public final class RawAttachStream {
     public final ClientLink link;
-    final BlockingQueue<RelayMessage> heard = new LinkedBlockingQueue<>();
+    final BlockingQueue<RelayMessage> received = new LinkedBlockingQueue<>();
     private final Channel stream;
 
-    public RawAttachStream(RelayFixture cast, TlsCredential own) throws Exception {
+    public RawAttachStream(RelayFixture fixture, TlsCredential own) throws Exception {
         link = RelayFixture.get(ClientLink.dial(
-                cast.loops,
-                cast.relay.address(),
+                fixture.loops,
+                fixture.relay.address(),
                 own,
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY)));
         stream = RelayFixture.get(link.open(
                 new StreamRequest.Attach(ProtocolVersions.OURS),
                 each -> each.pipeline()
@@ -37,7 +37,7 @@ public final class RawAttachStream {
                                 new ChannelInboundHandlerAdapter() {
                                     @Override
                                     public void channelRead(ChannelHandlerContext ctx, Object message) {
-                                        heard.add((RelayMessage) message);
+                                        received.add((RelayMessage) message);
                                     }
                                 })));
         send(new AgentMessage.Attach("a test"));
@@ -51,7 +51,7 @@ public final class RawAttachStream {
     /** The next message of a kind. */
     public <T extends RelayMessage> T receive(Class<T> kind) throws InterruptedException {
         while (true) {
-            RelayMessage message = TestAgent.require(heard.poll(20, TimeUnit.SECONDS), "no " + kind.getSimpleName());
+            RelayMessage message = TestAgent.require(received.poll(20, TimeUnit.SECONDS), "no " + kind.getSimpleName());
             if (kind.isInstance(message)) {
                 return kind.cast(message);
             }

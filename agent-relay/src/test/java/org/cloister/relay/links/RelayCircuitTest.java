@@ -25,7 +25,7 @@ class RelayCircuitTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private TestAgent host;
     private AgentAttachStream attachment;
     private final CircuitRecorder atTarget = CircuitRecorder.keeping();
@@ -33,26 +33,27 @@ class RelayCircuitTest {
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(state);
-        host = cast.agent(RelayFixture.HOST);
+        fixture = new RelayFixture(state);
+        host = fixture.agent(RelayFixture.HOST);
         attachment = host.attachment();
     }
 
     @AfterEach
     void stop() {
         host.close();
-        cast.close();
+        fixture.close();
     }
 
     private Circuit open(CircuitRecorder target, CircuitRecorder opener) throws Exception {
-        assertThat(host.serve(attachment, cast.controller, cast.credential(cast.controller), target.application()))
+        assertThat(host.serve(
+                        attachment, fixture.controller, fixture.credential(fixture.controller), target.application()))
                 .isEmpty();
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         return RelayFixture.get(Circuit.open(
                 device,
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 opener.application()));
     }
 
@@ -66,7 +67,7 @@ class RelayCircuitTest {
         assertThat(Arrays.equals(atTarget.await(up.length), up)).isTrue();
         atTarget.send(down);
         assertThat(atOpener.await(down.length)).isEqualTo(down);
-        assertThat(circuit.peer().name()).isEqualTo(cast.controller);
+        assertThat(circuit.peer().name()).isEqualTo(fixture.controller);
         assertThat(circuit.version()).isEqualTo(1);
         Circuit other = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
         assertThat(other.terms()).isEqualTo(circuit.terms());
@@ -101,12 +102,12 @@ class RelayCircuitTest {
 
     @Test
     void a_name_that_nobody_serves_is_unknown() throws Exception {
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         assertThatThrownBy(() -> RelayFixture.get(Circuit.open(
                         device,
-                        RelayFixture.terms(cast.member, cast.controller),
-                        cast.credential(cast.member),
-                        cast.trust,
+                        RelayFixture.terms(fixture.member, fixture.controller),
+                        fixture.credential(fixture.member),
+                        fixture.trust,
                         atOpener.application())))
                 .hasMessageContaining("relay unknown");
     }
@@ -114,14 +115,14 @@ class RelayCircuitTest {
     @Test
     void a_second_host_cannot_take_a_name_that_is_served() throws Exception {
         open(atTarget, atOpener);
-        try (TestAgent other = cast.agent(RelayFixture.OTHER_HOST)) {
+        try (TestAgent other = fixture.agent(RelayFixture.OTHER_HOST)) {
             assertThat(other.serve(
                             other.attachment(),
-                            cast.controller,
-                            cast.credential(cast.controller),
+                            fixture.controller,
+                            fixture.credential(fixture.controller),
                             atTarget.application()))
                     .isEqualTo(Optional.of(CloseReason.CLAIMED));
         }
-        assertThat(cast.metrics.claimsRefused.getCount()).isEqualTo(1);
+        assertThat(fixture.metrics.claimsRefused.getCount()).isEqualTo(1);
     }
 }

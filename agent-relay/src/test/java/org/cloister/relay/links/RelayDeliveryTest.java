@@ -32,7 +32,7 @@ class RelayDeliveryTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private TestAgent host;
     private AgentAttachStream attachment;
 
@@ -41,37 +41,38 @@ class RelayDeliveryTest {
         if (host != null) {
             host.close();
         }
-        cast.close();
+        fixture.close();
     }
 
     private void start() throws Exception {
-        cast = new RelayFixture(state);
-        host = cast.agent(RelayFixture.HOST);
+        fixture = new RelayFixture(state);
+        host = fixture.agent(RelayFixture.HOST);
         attachment = host.attachment();
     }
 
     private void serve(CircuitRecorder tap) throws Exception {
-        assertThat(host.serve(attachment, cast.controller, cast.credential(cast.controller), tap.application()))
+        assertThat(host.serve(
+                        attachment, fixture.controller, fixture.credential(fixture.controller), tap.application()))
                 .isEmpty();
     }
 
     @Test
     void a_revocation_reaches_who_is_attached_and_ends_the_revoked_and_outlives_a_restart() throws Exception {
         start();
-        TlsCredential bad = cast.credential(RelayFixture.OTHER_HOST);
-        TestAgent revoked = new TestAgent(cast, bad);
+        TlsCredential bad = fixture.credential(RelayFixture.OTHER_HOST);
+        TestAgent revoked = new TestAgent(fixture, bad);
         revoked.attachment();
         host.revocations.clear();
-        byte[] list = TestSite.list(cast.site.authority, 2, bad);
-        assertThat(cast.deliver(list)).contains("revocation list 2");
+        byte[] list = TestSite.list(fixture.site.authority, 2, bad);
+        assertThat(fixture.deliver(list)).contains("revocation list 2");
         assertThat(host.revocations.poll(ProtocolLimits.REVOCATIONS.toSeconds(), TimeUnit.SECONDS))
                 .isEqualTo(ByteString.copyFrom(list));
         assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
-        assertThatThrownBy(() -> cast.deliver(TestSite.list(cast.site.authority, 1)))
+        assertThatThrownBy(() -> fixture.deliver(TestSite.list(fixture.site.authority, 1)))
                 .hasMessageContaining("above 2");
-        int port = cast.relay.address().getPort();
-        cast.kill();
-        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
+        int port = fixture.relay.address().getPort();
+        fixture.kill();
+        fixture.relay = fixture.serve(port, RelayLimits.DEFAULT);
         assertThat(host.attachment()).isNotNull();
         assertThat(host.revocations.poll(20, TimeUnit.SECONDS)).isEqualTo(ByteString.copyFrom(list));
         assertThat(revoked.attachments).isEmpty();
@@ -83,24 +84,24 @@ class RelayDeliveryTest {
         start();
         CircuitRecorder target = CircuitRecorder.keeping();
         serve(target);
-        TlsCredential person = cast.credential(cast.member);
+        TlsCredential person = fixture.credential(fixture.member);
         CircuitRecorder opener = CircuitRecorder.keeping();
         Circuit circuit = RelayFixture.get(Circuit.open(
-                cast.link(cast.device),
-                RelayFixture.terms(cast.member, cast.controller),
+                fixture.link(fixture.device),
+                RelayFixture.terms(fixture.member, fixture.controller),
                 person,
-                cast.trust,
+                fixture.trust,
                 opener.application()));
-        assertThat(circuit.peer().name()).isEqualTo(cast.controller);
+        assertThat(circuit.peer().name()).isEqualTo(fixture.controller);
         long deliveredNs = System.nanoTime();
-        cast.deliver(TestSite.list(cast.site.a.authority, 2, person));
+        fixture.deliver(TestSite.list(fixture.site.a.authority, 2, person));
         assertThat(opener.awaitFailure()).hasMessageContaining("revoked");
         assertThat(Duration.ofNanos(System.nanoTime() - deliveredNs)).isLessThan(ProtocolLimits.REVOCATIONS);
         assertThatThrownBy(() -> RelayFixture.get(Circuit.open(
-                        cast.link(cast.device),
-                        RelayFixture.terms(cast.member, cast.controller),
+                        fixture.link(fixture.device),
+                        RelayFixture.terms(fixture.member, fixture.controller),
                         person,
-                        cast.trust,
+                        fixture.trust,
                         CircuitRecorder.keeping().application())))
                 .hasMessageContaining("circuit");
     }
@@ -110,59 +111,59 @@ class RelayDeliveryTest {
         start();
         serve(CircuitRecorder.keeping());
         CircuitRecorder opener = CircuitRecorder.keeping();
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         RelayFixture.get(Circuit.open(
                 device,
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 opener.application()));
-        ClientLink stranger = cast.link(cast.strangerDevice);
-        cast.deliver(TestSite.list(cast.site.a.authority, 2, Duration.ofSeconds(4)));
+        ClientLink otherMember = fixture.link(fixture.otherDevice);
+        fixture.deliver(TestSite.list(fixture.site.a.authority, 2, Duration.ofSeconds(4)));
         assertThat(device.closeFuture().isDone()).isFalse();
         assertThat(opener.awaitFailure()).isNotNull();
         assertThat(device.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(cast.link(cast.device).closeFuture().await(20, TimeUnit.SECONDS))
+        assertThat(fixture.link(fixture.device).closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
-        assertThat(stranger.closeFuture().isDone()).isFalse();
+        assertThat(otherMember.closeFuture().isDone()).isFalse();
         assertThat(host.losses).as("the site's own list holds").isEmpty();
-        cast.deliver(TestSite.list(cast.site.a.authority, 3));
-        ClientLink again = cast.link(cast.device);
+        fixture.deliver(TestSite.list(fixture.site.a.authority, 3));
+        ClientLink again = fixture.link(fixture.device);
         assertThat(again.closeFuture().await(3, TimeUnit.SECONDS)).isFalse();
     }
 
     @Test
     void who_the_site_serves_no_more_is_let_go_and_comes_back_no_more() throws Exception {
         start();
-        ClientLink device = cast.link(cast.device);
-        ClientLink stranger = cast.link(cast.strangerDevice);
-        cast.deliver(cast.site.ended(cast.site.a, 2));
+        ClientLink device = fixture.link(fixture.device);
+        ClientLink otherMember = fixture.link(fixture.otherDevice);
+        fixture.deliver(fixture.site.ended(fixture.site.a, 2));
         assertThat(device.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(stranger.closeFuture().isDone()).isFalse();
-        assertThat(cast.link(cast.device).closeFuture().await(20, TimeUnit.SECONDS))
+        assertThat(otherMember.closeFuture().isDone()).isFalse();
+        assertThat(fixture.link(fixture.device).closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
     }
 
     @Test
     void a_project_has_as_many_links_as_its_site_approved() throws Exception {
         start();
-        cast.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1)));
-        ClientLink first = cast.link(cast.device);
+        fixture.deliver(fixture.site.approval(fixture.site.a, 2, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1)));
+        ClientLink first = fixture.link(fixture.device);
         // The relay takes notice of a link after the one who dialled it: the second may be the first to it.
-        ClientLink second = cast.link(cast.device);
+        ClientLink second = fixture.link(fixture.device);
         CompletableFuture<ClientLink> ended = new CompletableFuture<>();
         List.of(first, second).forEach(each -> each.closeFuture().addListener(end -> ended.complete(each)));
-        ClientLink kept = ended.get(20, TimeUnit.SECONDS) == first ? second : first;
-        assertThat(cast.link(cast.device).closeFuture().await(20, TimeUnit.SECONDS))
+        ClientLink stored = ended.get(20, TimeUnit.SECONDS) == first ? second : first;
+        assertThat(fixture.link(fixture.device).closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
-        assertThat(kept.closeFuture().isDone()).isFalse();
+        assertThat(stored.closeFuture().isDone()).isFalse();
     }
 
     @Test
     void a_relay_that_its_own_list_names_is_given_up_before_anything_is_asked_of_it() throws Exception {
         start();
-        cast.deliver(TestSite.list(cast.site.authority, 2, cast.relayOwn()));
-        try (TestAgent agent = cast.agent(RelayFixture.OTHER_HOST)) {
+        fixture.deliver(TestSite.list(fixture.site.authority, 2, fixture.relayOwn()));
+        try (TestAgent agent = fixture.agent(RelayFixture.OTHER_HOST)) {
             assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).contains("revoked");
             assertThat(agent.attachments).isEmpty();
         }
@@ -173,21 +174,21 @@ class RelayDeliveryTest {
     void what_nobody_said_who_may_is_not_taken() throws Exception {
         start();
         TestSite elsewhere = new TestSite();
-        int lists = cast.documents().trustStore().lists().all().size();
-        assertThatThrownBy(() -> cast.deliver(TestSite.list(elsewhere.authority, 10)))
+        int lists = fixture.documents().trustStore().lists().all().size();
+        assertThatThrownBy(() -> fixture.deliver(TestSite.list(elsewhere.authority, 10)))
                 .hasMessageContaining("signature of an anchor");
-        assertThatThrownBy(() -> cast.deliver(elsewhere.approval(cast.site.a, 9, TestSite.QUOTA)))
+        assertThatThrownBy(() -> fixture.deliver(elsewhere.approval(fixture.site.a, 9, TestSite.QUOTA)))
                 .hasMessageContaining("signature of the site");
-        assertThatThrownBy(() -> cast.deliver(cast.site.approval(elsewhere.a, 1, TestSite.QUOTA)))
+        assertThatThrownBy(() -> fixture.deliver(fixture.site.approval(elsewhere.a, 1, TestSite.QUOTA)))
                 .hasMessageContaining("deliver its genesis");
-        assertThatThrownBy(() ->
-                        cast.deliver(cast.site.approval(cast.site.a, 1, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1))))
+        assertThatThrownBy(() -> fixture.deliver(
+                        fixture.site.approval(fixture.site.a, 1, new ProjectApproval.Quota(1, 1, 1, 1, 1, 1))))
                 .hasMessageContaining("has number 1 already");
         for (byte[] junk : new byte[][] {new byte[0], new byte[100], {0x30, 0x03, 1, 2, 3}, "{}".getBytes(UTF_8)}) {
-            assertThatThrownBy(() -> cast.deliver(junk)).isInstanceOf(IOException.class);
+            assertThatThrownBy(() -> fixture.deliver(junk)).isInstanceOf(IOException.class);
         }
-        assertThat(cast.documents().trustStore().lists().all()).hasSize(lists);
-        assertThat(cast.documents().projects()).isEqualTo(2);
+        assertThat(fixture.documents().trustStore().lists().all()).hasSize(lists);
+        assertThat(fixture.documents().projects()).isEqualTo(2);
     }
 
     @Test

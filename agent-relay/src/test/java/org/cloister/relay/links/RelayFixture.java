@@ -54,10 +54,10 @@ public final class RelayFixture implements AutoCloseable {
     public final CertificateName member;
     public final CertificateName controller;
     public final CertificateName worker;
-    public final CertificateName strangerDevice;
-    public final CertificateName stranger;
+    public final CertificateName otherDevice;
+    public final CertificateName otherMember;
     /** What a party knows that has heard every list. */
-    public final TrustStore beliefs;
+    public final TrustStore trustStore;
 
     public final CertifiedPeerVerifier trust;
     private final Path state;
@@ -71,9 +71,9 @@ public final class RelayFixture implements AutoCloseable {
     /** Of the relay's records. */
     public InstantSource clock = InstantSource.system();
     /** Of the audit log, if it is not what a relay has. */
-    public Optional<AuditSpace> room = Optional.empty();
+    public Optional<AuditSpace> auditSpace = Optional.empty();
     /** An audit log in the folder {@code tiny} that can be written exactly while that is there. */
-    public boolean tinySegments;
+    public boolean singleGroupSegments;
 
     public RelayMetrics metrics = new RelayMetrics();
     public RelayDaemon relay;
@@ -90,10 +90,10 @@ public final class RelayFixture implements AutoCloseable {
         member = site.a.name("p1", CertificateRole.MEMBER);
         controller = site.a.name("c", CertificateRole.CONTROLLER);
         worker = site.a.name("w1", CertificateRole.WORKER);
-        strangerDevice = site.b.name("p2", CertificateRole.DEVICE);
-        stranger = site.b.name("p2", CertificateRole.MEMBER);
-        beliefs = beliefs();
-        trust = CertifiedPeerVerifier.forCircuitEnds(beliefs);
+        otherDevice = site.b.name("p2", CertificateRole.DEVICE);
+        otherMember = site.b.name("p2", CertificateRole.MEMBER);
+        trustStore = trustStore();
+        trust = CertifiedPeerVerifier.forCircuitEnds(trustStore);
         TlsCredential own = credential(RELAY);
         relayOwn = () -> own;
         relay = serve(0, limits);
@@ -103,8 +103,8 @@ public final class RelayFixture implements AutoCloseable {
     }
 
     /** A party's own, with nothing revoked. */
-    public TrustStore beliefs() throws IOException {
-        TrustStore own = freshBeliefs();
+    public TrustStore trustStore() throws IOException {
+        TrustStore own = emptyTrustStore();
         for (byte[] list : site.lists()) {
             own.addRevocationList(list);
         }
@@ -112,7 +112,7 @@ public final class RelayFixture implements AutoCloseable {
     }
 
     /** A party's own that has heard no list yet. */
-    TrustStore freshBeliefs() {
+    TrustStore emptyTrustStore() {
         return new TrustStore(site.anchors(), RevocationLists.none(), InstantSource.system());
     }
 
@@ -144,9 +144,11 @@ public final class RelayFixture implements AutoCloseable {
     }
 
     private RelayRecords records() throws IOException {
-        if (!tinySegments) {
+        if (!singleGroupSegments) {
             RelayRecords all = RelayRecords.open(state, RELAY, relayOwn(), NetworkPool.DEFAULT, clock, why -> {});
-            return room.isEmpty() ? all : new RelayRecords(all.state(), all.log(), all.key(), all.clock(), room.get());
+            return auditSpace.isEmpty()
+                    ? all
+                    : new RelayRecords(all.state(), all.log(), all.key(), all.clock(), auditSpace.get());
         }
         SigningKey key = SigningKey.of(
                 new KeyPair(relayOwn().chain().get(0).getPublicKey(), relayOwn().key()));
@@ -219,7 +221,7 @@ public final class RelayFixture implements AutoCloseable {
                 loops,
                 relay.address(),
                 credential(name),
-                CertifiedPeerVerifier.forRelays(beliefs).only(RELAY)));
+                CertifiedPeerVerifier.forRelays(trustStore).only(RELAY)));
     }
 
     /** A host with an attach stream. */

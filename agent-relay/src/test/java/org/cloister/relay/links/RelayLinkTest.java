@@ -40,12 +40,12 @@ class RelayLinkTest {
         });
         RelayLink link = attached(new TestSite(), unread);
         ByteString request = ByteString.copyFrom(new byte[ProtocolLimits.ATTACH_QUEUE_BYTES / 8]);
-        int said = 0;
-        while (said < ProtocolLimits.ATTACH_QUEUE
+        int sent = 0;
+        while (sent < ProtocolLimits.ATTACH_QUEUE
                 && link.send(new RelayMessage.RenewalRequested(1, RelayFixture.HOST, request))) {
-            said++;
+            sent++;
         }
-        assertThat(said)
+        assertThat(sent)
                 .as("messages of an eighth of the limit, and a little more")
                 .isEqualTo(7);
     }

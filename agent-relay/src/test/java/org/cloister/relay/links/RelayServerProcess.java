@@ -32,14 +32,14 @@ public final class RelayServerProcess implements AutoCloseable {
         this.words = words;
     }
 
-    /** @param said a file for what it says */
-    static RelayServerProcess start(Path said, Map<String, String> environment, List<String> jvm, String... arguments)
+    /** @param output a file for what it says */
+    static RelayServerProcess start(Path output, Map<String, String> environment, List<String> jvm, String... arguments)
             throws IOException {
-        return start(said, environment, jvm, System.getProperty("java.class.path"), arguments);
+        return start(output, environment, jvm, System.getProperty("java.class.path"), arguments);
     }
 
     private static RelayServerProcess start(
-            Path said, Map<String, String> environment, List<String> jvm, String classPath, String[] arguments)
+            Path output, Map<String, String> environment, List<String> jvm, String classPath, String[] arguments)
             throws IOException {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -50,19 +50,19 @@ public final class RelayServerProcess implements AutoCloseable {
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command)
                 .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(said.toFile()));
+                .redirectOutput(ProcessBuilder.Redirect.appendTo(output.toFile()));
         builder.environment().keySet().removeIf(name -> name.startsWith("J") || name.equals("NOTIFY_SOCKET"));
         builder.environment().putAll(environment);
-        return new RelayServerProcess(builder.start(), said);
+        return new RelayServerProcess(builder.start(), output);
     }
 
     /** Another build of it. */
-    static RelayServerProcess ofBuild(String classPath, Path said, List<String> jvm, Path config) throws IOException {
-        return start(said, Map.of(), jvm, classPath, new String[] {config.toString()});
+    static RelayServerProcess ofBuild(String classPath, Path output, List<String> jvm, Path config) throws IOException {
+        return start(output, Map.of(), jvm, classPath, new String[] {config.toString()});
     }
 
-    static RelayServerProcess start(Path said, Path config) throws IOException {
-        return start(said, Map.of(), List.of(), config.toString());
+    static RelayServerProcess start(Path output, Path config) throws IOException {
+        return start(output, Map.of(), List.of(), config.toString());
     }
 
     /** Waits until it answers on this port, or fails with what it said. */
@@ -90,7 +90,7 @@ public final class RelayServerProcess implements AutoCloseable {
             process.waitFor(50, TimeUnit.MILLISECONDS);
         }
         for (byte[] each : site.deliveries()) {
-            String answer = ask(socket, "POST /deliveries", each);
+            String answer = request(socket, "POST /deliveries", each);
             if (!answer.startsWith("HTTP/1.1 200 ")) {
                 throw new AssertionError("delivery: " + answer);
             }
@@ -136,7 +136,7 @@ public final class RelayServerProcess implements AutoCloseable {
     }
 
     /** What the operators' socket answers to a request such as {@code GET /status}. */
-    public static String ask(Path socket, String request, byte... body) throws IOException {
+    public static String request(Path socket, String request, byte... body) throws IOException {
         try (SocketChannel channel = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
             String head = request + " HTTP/1.1\r\nHost: x\r\nContent-Length: " + body.length + "\r\n\r\n";
             channel.write(ByteBuffer.wrap(head.getBytes(StandardCharsets.US_ASCII)));

@@ -27,7 +27,7 @@ class RelayServerProcessTest {
     @TempDir
     private Path folder;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private int port;
     private Path config;
     private Path socket;
@@ -35,16 +35,16 @@ class RelayServerProcessTest {
 
     @BeforeEach
     void install() throws Exception {
-        cast = new RelayFixture(Files.createDirectory(folder.resolve("other")));
+        fixture = new RelayFixture(Files.createDirectory(folder.resolve("other")));
         port = RelayServerProcess.freePort();
-        config = cast.install(folder, "listen = \"127.0.0.1:" + port + "\"\n[limits]\ndrain = 1\n");
+        config = fixture.install(folder, "listen = \"127.0.0.1:" + port + "\"\n[limits]\ndrain = 1\n");
         socket = folder.resolve("agent-relay.sock");
         words = folder.resolve("words");
     }
 
     @AfterEach
     void stop() {
-        cast.close();
+        fixture.close();
     }
 
     private InetSocketAddress address() {
@@ -57,10 +57,10 @@ class RelayServerProcessTest {
                 RelayServerProcess relay = RelayServerProcess.start(
                         words, Map.of("NOTIFY_SOCKET", systemd.path.toString()), List.of(), config.toString())) {
             systemd.await("READY=1");
-            relay.deliverDocuments(socket, cast.site);
-            try (TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+            relay.deliverDocuments(socket, fixture.site);
+            try (TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address())) {
                 assertThat(host.attachment()).isNotNull();
-                assertThat(RelayServerProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
+                assertThat(RelayServerProcess.request(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
                 assertThat(systemd.rest()).doesNotContain("STOPPING=1");
                 relay.terminate();
                 systemd.await("STOPPING=1");
@@ -115,14 +115,14 @@ class RelayServerProcessTest {
 
     @Test
     void agents_come_back_by_themselves_to_a_relay_that_was_killed_and_revocations_still_act() throws Exception {
-        TlsCredential bad = cast.credential(RelayFixture.OTHER_HOST);
+        TlsCredential bad = fixture.credential(RelayFixture.OTHER_HOST);
         TestAgent revoked;
-        try (TestAgent host = new TestAgent(cast, cast.credential(RelayFixture.HOST), address())) {
+        try (TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address())) {
             try (RelayServerProcess first =
-                    RelayServerProcess.start(words, config).serving(port).deliverDocuments(socket, cast.site)) {
-                revoked = new TestAgent(cast, bad, address());
+                    RelayServerProcess.start(words, config).serving(port).deliverDocuments(socket, fixture.site)) {
+                revoked = new TestAgent(fixture, bad, address());
                 revoked.attachment();
-                RelayServerProcess.ask(socket, "POST /deliveries", TestSite.list(cast.site.authority, 2, bad));
+                RelayServerProcess.request(socket, "POST /deliveries", TestSite.list(fixture.site.authority, 2, bad));
                 assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
                 revoked.close();
                 CircuitRecorder opened = CircuitRecorder.keeping();
@@ -134,11 +134,11 @@ class RelayServerProcessTest {
             try (RelayServerProcess second =
                     RelayServerProcess.start(words, config).serving(port)) {
                 circuitWorks(host, CircuitRecorder.keeping());
-                try (TestAgent again = new TestAgent(cast, bad, address())) {
+                try (TestAgent again = new TestAgent(fixture, bad, address())) {
                     assertThat(again.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
                     assertThat(again.attachments).isEmpty();
                 }
-                assertThat(RelayServerProcess.ask(socket, "GET /status")).contains("\"revocation_lists\":3");
+                assertThat(RelayServerProcess.request(socket, "GET /status")).contains("\"revocation_lists\":3");
                 assertThat(second.isAlive()).isTrue();
             }
         }
@@ -152,10 +152,10 @@ class RelayServerProcessTest {
                     "state = \"" + folder.resolve("relay"),
                     "state = \"" + Files.createDirectory(folder.resolve("elsewhere")));
             String otherPort = elsewhere.replace(":" + port, ":" + RelayServerProcess.freePort());
-            secondSays(own, "state folder " + folder.resolve("relay") + ": want it alone");
-            secondSays(elsewhere, "cannot listen on /127.0.0.1:" + port, "in use", "ss -ltnp");
-            secondSays(otherPort, socket + ": another process answers there");
-            assertThat(RelayServerProcess.ask(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
+            secondFailsWith(own, "state folder " + folder.resolve("relay") + ": want it alone");
+            secondFailsWith(elsewhere, "cannot listen on /127.0.0.1:" + port, "in use", "ss -ltnp");
+            secondFailsWith(otherPort, socket + ": another process answers there");
+            assertThat(RelayServerProcess.request(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
             assertThat(first.isAlive()).isTrue();
         }
     }
@@ -163,24 +163,28 @@ class RelayServerProcessTest {
     /** The host serves a VM as soon as it is attached, and a member reaches it. */
     private void circuitWorks(TestAgent host, CircuitRecorder opened) throws Exception {
         CircuitRecorder echo = CircuitRecorder.echoing();
-        assertThat(host.serve(host.attachment(), cast.controller, cast.credential(cast.controller), echo.application()))
+        assertThat(host.serve(
+                        host.attachment(),
+                        fixture.controller,
+                        fixture.credential(fixture.controller),
+                        echo.application()))
                 .isEmpty();
         ClientLink device = RelayFixture.get(ClientLink.dial(
-                cast.loops,
+                fixture.loops,
                 address(),
-                cast.credential(cast.device),
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY)));
+                fixture.credential(fixture.device),
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY)));
         RelayFixture.get(Circuit.open(
                 device,
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 opened.application()));
         opened.send(new byte[100_000]);
         assertThat(opened.await(100_000)).hasSize(100_000);
     }
 
-    private void secondSays(String configuration, String... words) throws Exception {
+    private void secondFailsWith(String configuration, String... words) throws Exception {
         Path other = Files.writeString(folder.resolve("second.toml"), configuration);
         try (RelayServerProcess second = RelayServerProcess.start(folder.resolve("second"), other)) {
             assertThat(second.status()).isEqualTo(1);

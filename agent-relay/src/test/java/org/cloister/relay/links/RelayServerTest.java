@@ -37,7 +37,7 @@ class RelayServerTest {
     @TempDir
     private Path other;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private TestAgent host;
     private AgentAttachStream attachment;
 
@@ -46,12 +46,12 @@ class RelayServerTest {
         if (host != null) {
             host.close();
         }
-        cast.close();
+        fixture.close();
     }
 
     private void start(RelayLimits limits) throws Exception {
-        cast = new RelayFixture(state, limits);
-        host = cast.agent(RelayFixture.HOST);
+        fixture = new RelayFixture(state, limits);
+        host = fixture.agent(RelayFixture.HOST);
         attachment = host.attachment();
     }
 
@@ -60,20 +60,21 @@ class RelayServerTest {
     }
 
     private void serve(CircuitRecorder tap) throws Exception {
-        assertThat(host.serve(attachment, cast.controller, cast.credential(cast.controller), tap.application()))
+        assertThat(host.serve(
+                        attachment, fixture.controller, fixture.credential(fixture.controller), tap.application()))
                 .isEmpty();
     }
 
     private Circuit open(ClientLink device, CircuitRecorder tap) throws Exception {
-        return open(device, cast.member, tap);
+        return open(device, fixture.member, tap);
     }
 
     private Circuit open(ClientLink device, CertificateName from, CircuitRecorder tap) throws Exception {
         return RelayFixture.get(Circuit.open(
                 device,
-                RelayFixture.terms(from, cast.controller),
-                cast.credential(from),
-                cast.trust,
+                RelayFixture.terms(from, fixture.controller),
+                fixture.credential(from),
+                fixture.trust,
                 tap.application()));
     }
 
@@ -82,7 +83,7 @@ class RelayServerTest {
         start(RelayLimits.DEFAULT);
         CircuitRecorder stalled = CircuitRecorder.keeping();
         serve(stalled);
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         Circuit first = open(device, CircuitRecorder.keeping());
         Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
         holdBack(there, true);
@@ -104,17 +105,17 @@ class RelayServerTest {
         start(RelayLimits.DEFAULT);
         CircuitRecorder stalled = CircuitRecorder.keeping();
         serve(stalled);
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         Circuit first = open(device, CircuitRecorder.keeping());
         Circuit there = (Circuit) host.circuits.poll(20, TimeUnit.SECONDS);
         holdBack(there, true);
         fill(first);
         device.close();
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (cast.relay.circuitBroker().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
+        while (fixture.relay.circuitBroker().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
             Thread.sleep(10);
         }
-        assertThat(cast.relay.circuitBroker().openCircuits()).isZero();
+        assertThat(fixture.relay.circuitBroker().openCircuits()).isZero();
         holdBack(there, false);
         // From the reset alone: the trailers would have come behind what it did not take.
         assertThat(stalled.awaitFailure()).hasMessageContaining("lost");
@@ -146,7 +147,7 @@ class RelayServerTest {
         CircuitRecorder target = CircuitRecorder.keeping();
         CircuitRecorder opener = CircuitRecorder.keeping();
         serve(target);
-        open(cast.link(cast.device), opener);
+        open(fixture.link(fixture.device), opener);
         assertThat(opener.awaitFailure()).hasMessageContaining("relay idle");
         assertThat(target.awaitFailure()).hasMessageContaining("relay idle");
     }
@@ -158,7 +159,7 @@ class RelayServerTest {
         CircuitRecorder target = CircuitRecorder.keeping();
         CircuitRecorder opener = CircuitRecorder.keeping();
         serve(target);
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         open(device, opener).shutdownOutput();
         assertThat(target.awaitEnd()).isTrue();
         assertThat(opener.awaitFailure()).hasMessageContaining("relay idle");
@@ -171,10 +172,10 @@ class RelayServerTest {
     void a_member_of_one_project_cannot_dial_anothers_vm() throws Exception {
         start(RelayLimits.DEFAULT);
         serve(CircuitRecorder.keeping());
-        ClientLink stranger = cast.link(cast.strangerDevice);
-        assertThatThrownBy(() -> open(stranger, cast.stranger, CircuitRecorder.keeping()))
+        ClientLink otherMember = fixture.link(fixture.otherDevice);
+        assertThatThrownBy(() -> open(otherMember, fixture.otherMember, CircuitRecorder.keeping()))
                 .hasMessageContaining("relay not-allowed");
-        assertThatThrownBy(() -> open(stranger, cast.member, CircuitRecorder.keeping()))
+        assertThatThrownBy(() -> open(otherMember, fixture.member, CircuitRecorder.keeping()))
                 .hasMessageContaining("relay not-allowed");
         assertThat(host.dials).isEmpty();
     }
@@ -185,22 +186,22 @@ class RelayServerTest {
         // It has a key of its own for the worker's name, but no authority of the project behind it.
         assertThat(host.serve(
                         attachment,
-                        cast.controller,
-                        cast.credential(cast.worker),
+                        fixture.controller,
+                        fixture.credential(fixture.worker),
                         CircuitRecorder.keeping().application()))
                 .isEmpty();
-        assertThatThrownBy(() -> open(cast.link(cast.device), CircuitRecorder.keeping()))
+        assertThatThrownBy(() -> open(fixture.link(fixture.device), CircuitRecorder.keeping()))
                 .hasMessageContaining("opener untrusted");
     }
 
     @Test
     void only_hosts_serve_names_other_than_their_own() throws Exception {
         start(RelayLimits.DEFAULT);
-        try (TestAgent device = cast.agent(cast.device)) {
+        try (TestAgent device = fixture.agent(fixture.device)) {
             assertThat(device.serve(
                             device.attachment(),
-                            cast.controller,
-                            cast.credential(cast.controller),
+                            fixture.controller,
+                            fixture.credential(fixture.controller),
                             CircuitRecorder.keeping().application()))
                     .isEqualTo(Optional.of(CloseReason.NOT_ALLOWED));
         }
@@ -215,30 +216,30 @@ class RelayServerTest {
                     elsewhere.credential(RelayFixture.HOST),
                     new TlsCredential(
                             TestSite.pair(SignatureCurve.P256).getPrivate(),
-                            cast.credential(RelayFixture.HOST).chain()))) {
-                try (TestAgent agent = new TestAgent(cast, wrong)) {
+                            fixture.credential(RelayFixture.HOST).chain()))) {
+                try (TestAgent agent = new TestAgent(fixture, wrong)) {
                     assertThat(agent.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
                     assertThat(agent.attachments).isEmpty();
                 }
             }
             // And the other way round: an agent lets no other relay have its requests.
             assertThatThrownBy(() -> RelayFixture.get(ClientLink.dial(
-                            cast.loops,
+                            fixture.loops,
                             elsewhere.relay.address(),
-                            cast.credential(RelayFixture.HOST),
-                            CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY))))
+                            fixture.credential(RelayFixture.HOST),
+                            CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY))))
                     .hasMessageContaining("TLS");
         } finally {
             elsewhere.close();
         }
-        assertThat(cast.metrics.handshakesFailed.getCount()).isPositive();
+        assertThat(fixture.metrics.handshakesFailed.getCount()).isPositive();
     }
 
     @Test
     void a_project_gets_so_many_circuits_and_gives_them_back() throws Exception {
         start(limits(1, Duration.ofSeconds(60)));
         serve(CircuitRecorder.echoing());
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         CircuitRecorder tap = CircuitRecorder.keeping();
         Circuit only = open(device, tap);
         assertThatThrownBy(() -> open(device, CircuitRecorder.keeping())).hasMessageContaining("relay limit");
@@ -246,7 +247,7 @@ class RelayServerTest {
         assertThat(tap.awaitEnd()).isTrue();
         tap.awaitFailure();
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
-        while (cast.relay.circuitBroker().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
+        while (fixture.relay.circuitBroker().openCircuits() > 0 && System.nanoTime() - endNs < 0) {
             Thread.onSpinWait();
         }
         assertThat(open(device, CircuitRecorder.keeping()).version()).isEqualTo(1);
@@ -257,13 +258,13 @@ class RelayServerTest {
         start(RelayLimits.DEFAULT);
         assertThat(host.serve(
                         attachment,
-                        cast.controller,
-                        cast.credential(cast.controller),
+                        fixture.controller,
+                        fixture.credential(fixture.controller),
                         CircuitRecorder.keeping().application()))
                 .isEmpty();
-        ClientLink device = cast.link(cast.device);
-        StreamRequest.Circuit request =
-                new StreamRequest.Circuit(ProtocolVersions.OURS, cast.controller, cast.member, RelayFixture.POLICY);
+        ClientLink device = fixture.link(fixture.device);
+        StreamRequest.Circuit request = new StreamRequest.Circuit(
+                ProtocolVersions.OURS, fixture.controller, fixture.member, RelayFixture.POLICY);
         for (int i = 0; i < 4 * ProtocolLimits.RESETS && !device.closeFuture().isDone(); i++) {
             var leaving = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
             leaving.addListener(opened -> {
@@ -275,25 +276,25 @@ class RelayServerTest {
             });
         }
         assertThat(device.closeFuture().await(20, TimeUnit.SECONDS)).isTrue();
-        assertThat(cast.relay.circuitBroker().openCircuits()).isZero();
-        assertThat(open(cast.link(cast.device), CircuitRecorder.keeping()).version())
+        assertThat(fixture.relay.circuitBroker().openCircuits()).isZero();
+        assertThat(open(fixture.link(fixture.device), CircuitRecorder.keeping()).version())
                 .isEqualTo(1);
     }
 
     @Test
     void a_token_is_good_on_the_link_that_was_told_and_nowhere_else() throws Exception {
         start(RelayLimits.DEFAULT);
-        attachment.serve(cast.controller);
+        attachment.serve(fixture.controller);
         host.served.poll(20, TimeUnit.SECONDS);
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         var opening = Circuit.open(
                 device,
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 CircuitRecorder.keeping().application());
         DialBackToken token = host.dials.poll(20, TimeUnit.SECONDS).token();
-        try (ClientLink other = cast.link(RelayFixture.OTHER_HOST)) {
+        try (ClientLink other = fixture.link(RelayFixture.OTHER_HOST)) {
             assertThatThrownBy(() -> RelayFixture.get(
                             other.open(new StreamRequest.DialBack(ProtocolVersions.OURS, token), stream -> {})))
                     .hasMessageContaining("relay unknown");
@@ -309,7 +310,7 @@ class RelayServerTest {
     @Test
     void versions_that_do_not_meet_are_refused_before_anything_else() throws Exception {
         start(RelayLimits.DEFAULT);
-        assertThatThrownBy(() -> RelayFixture.get(cast.link(cast.device)
+        assertThatThrownBy(() -> RelayFixture.get(fixture.link(fixture.device)
                         .open(new StreamRequest.Attach(new ProtocolVersions(2, 3)), stream -> {})))
                 .isInstanceOf(ExecutionException.class)
                 .hasMessageContaining("relay version");
@@ -318,13 +319,13 @@ class RelayServerTest {
     @Test
     void agents_come_back_to_a_relay_that_was_killed() throws Exception {
         start(RelayLimits.DEFAULT);
-        int port = cast.relay.address().getPort();
-        cast.kill();
+        int port = fixture.relay.address().getPort();
+        fixture.kill();
         assertThat(host.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
-        cast.relay = cast.serve(port, RelayLimits.DEFAULT);
+        fixture.relay = fixture.serve(port, RelayLimits.DEFAULT);
         attachment = host.attachment();
         serve(CircuitRecorder.keeping());
-        assertThat(open(cast.link(cast.device), CircuitRecorder.keeping()).version())
+        assertThat(open(fixture.link(fixture.device), CircuitRecorder.keeping()).version())
                 .isEqualTo(1);
     }
 
@@ -333,11 +334,11 @@ class RelayServerTest {
         start(limits(10, Duration.ofSeconds(60)));
         CircuitRecorder opener = CircuitRecorder.keeping();
         serve(CircuitRecorder.echoing());
-        ClientLink device = cast.link(cast.device);
+        ClientLink device = fixture.link(fixture.device);
         Circuit circuit = open(device, opener);
         Thread draining = new Thread(() -> {
             try {
-                cast.relay.drain();
+                fixture.relay.drain();
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             }
@@ -346,7 +347,7 @@ class RelayServerTest {
         assertThat(host.losses.poll(20, TimeUnit.SECONDS)).contains("draining");
         opener.send(new byte[1000]);
         assertThat(opener.await(1000)).hasSize(1000);
-        assertThat(cast.relay.isReady()).isFalse();
+        assertThat(fixture.relay.isReady()).isFalse();
         circuit.shutdownOutput();
         assertThat(opener.awaitEnd()).isTrue();
         draining.join(TimeUnit.SECONDS.toMillis(20));

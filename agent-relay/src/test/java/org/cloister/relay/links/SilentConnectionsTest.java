@@ -34,45 +34,45 @@ class SilentConnectionsTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(state, FEW);
+        fixture = new RelayFixture(state, FEW);
     }
 
     @AfterEach
     void stop() {
-        cast.close();
+        fixture.close();
     }
 
     /** Holds silent connections from one address, and opens another one for each that the relay closes. */
     private static final class SilentClient implements AutoCloseable {
         private final List<Thread> threads = new ArrayList<>();
         private final List<Socket> open = new ArrayList<>();
-        private final CountDownLatch begun;
+        private final CountDownLatch started;
         private boolean ended;
 
         SilentClient(InetSocketAddress relay, String from, int connections) throws Exception {
-            begun = new CountDownLatch(connections);
+            started = new CountDownLatch(connections);
             InetAddress own = InetAddress.getByName(from);
             for (int i = 0; i < connections; i++) {
                 Thread thread = new Thread(() -> renew(relay, own), "silent-" + i);
                 threads.add(thread);
                 thread.start();
             }
-            assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(started.await(20, TimeUnit.SECONDS)).isTrue();
         }
 
         private void renew(InetSocketAddress relay, InetAddress own) {
             boolean first = true;
             while (true) {
                 try (Socket socket = new Socket(relay.getAddress(), relay.getPort(), own, 0)) {
-                    if (!isKept(socket)) {
+                    if (!isOpen(socket)) {
                         return;
                     }
                     if (first) {
-                        begun.countDown();
+                        started.countDown();
                         first = false;
                     }
                     while (socket.getInputStream().read() >= 0) {
@@ -84,7 +84,7 @@ class SilentConnectionsTest {
             }
         }
 
-        private synchronized boolean isKept(Socket socket) {
+        private synchronized boolean isOpen(Socket socket) {
             if (!ended) {
                 open.add(socket);
             }
@@ -104,16 +104,16 @@ class SilentConnectionsTest {
 
     @Test
     void an_agent_of_another_address_comes_in_while_a_stranger_holds_all_places_and_renews_them() throws Exception {
-        try (SilentClient stranger = new SilentClient(cast.relay.address(), "127.0.0.2", 2 * AT_ONCE)) {
-            assertThat(stranger.threads).hasSize(2 * AT_ONCE);
+        try (SilentClient otherMember = new SilentClient(fixture.relay.address(), "127.0.0.2", 2 * AT_ONCE)) {
+            assertThat(otherMember.threads).hasSize(2 * AT_ONCE);
             for (int i = 0; i < 5; i++) {
-                ClientLink link = cast.link(cast.device);
+                ClientLink link = fixture.link(fixture.device);
                 Channel attach =
                         RelayFixture.get(link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {}));
                 assertThat(attach.isActive()).isTrue();
             }
         }
-        assertThat(cast.metrics.linksDisplaced.getCount()).isPositive();
+        assertThat(fixture.metrics.linksDisplaced.getCount()).isPositive();
     }
 
     @Test
@@ -136,8 +136,8 @@ class SilentConnectionsTest {
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (System.nanoTime() - endNs < 0) {
             try {
-                RelayFixture.get(
-                        cast.link(cast.device).open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {}));
+                RelayFixture.get(fixture.link(fixture.device)
+                        .open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {}));
                 in.countDown();
                 return;
             } catch (Exception e) {

@@ -25,8 +25,8 @@ class SlotNameClaimsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        CertificateName worker = WorkerName.of(ticket.id(), 0, cast.site.a.id());
-        try (TestAgent other = new TestAgent(cast, cast.credential(RelayFixture.OTHER_HOST))) {
+        CertificateName worker = WorkerName.of(ticket.id(), 0, fixture.site.a.id());
+        try (TestAgent other = new TestAgent(fixture, fixture.credential(RelayFixture.OTHER_HOST))) {
             AgentAttachStream elsewhere = other.attachment();
             assertThat(serves(other, elsewhere, worker))
                     .as("no host has claimed the slot")
@@ -37,7 +37,7 @@ class SlotNameClaimsTest extends TicketFixture {
             assertThat(serves(other, elsewhere, worker)).contains(CloseReason.CLAIMED);
         }
         restart();
-        try (TestAgent other = new TestAgent(cast, cast.credential(RelayFixture.OTHER_HOST))) {
+        try (TestAgent other = new TestAgent(fixture, fixture.credential(RelayFixture.OTHER_HOST))) {
             AgentAttachStream elsewhere = other.attachment();
             assertThat(serves(other, elsewhere, worker)).as("after a restart").contains(CloseReason.CLAIMED);
             slurm.endJob(job(ticket.id()), GlobalJobState.COMPLETED);
@@ -51,7 +51,7 @@ class SlotNameClaimsTest extends TicketFixture {
         return agent.serve(
                 attachment,
                 worker,
-                cast.credential(worker),
+                fixture.credential(worker),
                 CircuitRecorder.keeping().application());
     }
 

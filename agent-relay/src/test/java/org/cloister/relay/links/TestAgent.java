@@ -39,53 +39,53 @@ public final class TestAgent implements AgentLinkListener, AutoCloseable {
     public final BlockingQueue<Instant> renewals = new LinkedBlockingQueue<>();
     public final BlockingQueue<String> refusals = new LinkedBlockingQueue<>();
     /** Its own: what it has of lists, the relay brought. */
-    public final TrustStore beliefs;
+    public final TrustStore trustStore;
 
     private AgentLink link;
     private final OpenCircuits open;
     private final Map<CertificateName, TlsCredential> inside = new ConcurrentHashMap<>();
     private final Map<CertificateName, Circuit.Application> applications = new ConcurrentHashMap<>();
 
-    public TestAgent(RelayFixture cast, TlsCredential own) {
-        this(cast, own, cast.relay.address());
+    public TestAgent(RelayFixture fixture, TlsCredential own) {
+        this(fixture, own, fixture.relay.address());
     }
 
-    public TestAgent(RelayFixture cast, TlsCredential own, InetSocketAddress relay) {
-        this(cast, () -> own, relay);
+    public TestAgent(RelayFixture fixture, TlsCredential own, InetSocketAddress relay) {
+        this(fixture, () -> own, relay);
     }
 
-    public TestAgent(RelayFixture cast, Supplier<TlsCredential> own, InetSocketAddress relay) {
-        this(cast);
-        this.link = dialling(cast, own, relay, beliefs, this);
+    public TestAgent(RelayFixture fixture, Supplier<TlsCredential> own, InetSocketAddress relay) {
+        this(fixture);
+        this.link = dialling(fixture, own, relay, trustStore, this);
     }
 
-    private TestAgent(RelayFixture cast) {
-        this.beliefs = cast.freshBeliefs();
-        this.open = new OpenCircuits(beliefs, cast.loops.next(), ended -> {});
+    private TestAgent(RelayFixture fixture) {
+        this.trustStore = fixture.emptyTrustStore();
+        this.open = new OpenCircuits(trustStore, fixture.loops.next(), ended -> {});
     }
 
     /** The same in a VM: it dials its host through the port's device. */
-    public static TestAgent inVm(RelayFixture cast, Path device) {
-        TestAgent agent = new TestAgent(cast);
-        HostPortDialler port = new HostPortDialler(cast.loops.next(), device);
-        agent.link = new AgentLink(cast.loops.next(), port, "a test's VM", agent.beliefs, agent, new Random(1));
+    public static TestAgent inVm(RelayFixture fixture, Path device) {
+        TestAgent agent = new TestAgent(fixture);
+        HostPortDialler port = new HostPortDialler(fixture.loops.next(), device);
+        agent.link = new AgentLink(fixture.loops.next(), port, "a test's VM", agent.trustStore, agent, new Random(1));
         return agent;
     }
 
     /** Hears, and dials nobody. */
-    public static TestAgent silent(RelayFixture cast) {
-        return new TestAgent(cast);
+    public static TestAgent silent(RelayFixture fixture) {
+        return new TestAgent(fixture);
     }
 
     public static AgentLink dialling(
-            RelayFixture cast,
+            RelayFixture fixture,
             Supplier<TlsCredential> own,
             InetSocketAddress relay,
-            TrustStore beliefs,
+            TrustStore trustStore,
             AgentLinkListener events) {
         AgentLink.Settings terms = new AgentLink.Settings(
-                List.of(relay), own, trust -> trust.only(RelayFixture.RELAY), beliefs, "a test's agent");
-        return new AgentLink(cast.loops, terms, events, new Random(1));
+                List.of(relay), own, trust -> trust.only(RelayFixture.RELAY), trustStore, "a test's agent");
+        return new AgentLink(fixture.loops, terms, events, new Random(1));
     }
 
     public AgentAttachStream attachment() throws InterruptedException {
@@ -111,9 +111,9 @@ public final class TestAgent implements AgentLinkListener, AutoCloseable {
         }
     }
 
-    public static <T> T require(T value, String otherwise) {
+    public static <T> T require(T value, String defaults) {
         if (value == null) {
-            throw new AssertionError(otherwise);
+            throw new AssertionError(defaults);
         }
         return value;
     }
@@ -137,7 +137,7 @@ public final class TestAgent implements AgentLinkListener, AutoCloseable {
                             attachment.link(),
                             dial,
                             own,
-                            CertifiedPeerVerifier.forCircuitEnds(beliefs),
+                            CertifiedPeerVerifier.forCircuitEnds(trustStore),
                             applications.get(dial.to()))
                     .addListener((Future<Circuit> done) -> {
                         if (done.isSuccess()) {

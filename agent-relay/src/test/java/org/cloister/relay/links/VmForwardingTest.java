@@ -43,7 +43,7 @@ class VmForwardingTest {
     @TempDir
     private Path folder;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     /** What of the host's is not for VMs. */
     private TestAgent own;
 
@@ -61,28 +61,29 @@ class VmForwardingTest {
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(Files.createDirectory(folder.resolve("state")));
+        fixture = new RelayFixture(Files.createDirectory(folder.resolve("state")));
         startHost();
         controllersPipe = PtyPort.open(Files.createDirectory(folder.resolve("c")));
         workersPipe = PtyPort.open(Files.createDirectory(folder.resolve("w")));
         startPorts();
-        controller = TestAgent.inVm(cast, controllersPipe.device());
-        worker = TestAgent.inVm(cast, workersPipe.device());
+        controller = TestAgent.inVm(fixture, controllersPipe.device());
+        worker = TestAgent.inVm(fixture, workersPipe.device());
         attachment = controller.attachment();
         assertThat(serve(atTarget)).isEmpty();
     }
 
     private void startHost() throws Exception {
-        own = TestAgent.silent(cast);
+        own = TestAgent.silent(fixture);
         forwarding = new VmForwarder(RelayFixture.HOST, own);
-        TlsCredential credential = cast.credential(RelayFixture.HOST);
-        host = TestAgent.dialling(cast, () -> credential, cast.relay.address(), own.beliefs, forwarding);
+        TlsCredential credential = fixture.credential(RelayFixture.HOST);
+        host = TestAgent.dialling(fixture, () -> credential, fixture.relay.address(), own.trustStore, forwarding);
         own.attachment();
     }
 
     private void startPorts() {
-        controllersPort = forwarding.open(cast.loops.next(), controllersPipe.socket(), Set.of(cast.controller), SILENT);
-        workersPort = forwarding.open(cast.loops.next(), workersPipe.socket(), Set.of(cast.worker), SILENT);
+        controllersPort =
+                forwarding.open(fixture.loops.next(), controllersPipe.socket(), Set.of(fixture.controller), SILENT);
+        workersPort = forwarding.open(fixture.loops.next(), workersPipe.socket(), Set.of(fixture.worker), SILENT);
     }
 
     @AfterEach
@@ -92,7 +93,7 @@ class VmForwardingTest {
         stopHost();
         controllersPipe.close();
         workersPipe.close();
-        cast.close();
+        fixture.close();
     }
 
     private void stopHost() {
@@ -102,12 +103,17 @@ class VmForwardingTest {
     }
 
     private Optional<CloseReason> serve(CircuitRecorder tap) throws Exception {
-        return controller.serve(attachment, cast.controller, cast.credential(cast.controller), tap.application());
+        return controller.serve(
+                attachment, fixture.controller, fixture.credential(fixture.controller), tap.application());
     }
 
     private Circuit open(ClientLink link, CertificateName from, CircuitRecorder tap) throws Exception {
         return RelayFixture.get(Circuit.open(
-                link, RelayFixture.terms(from, cast.controller), cast.credential(from), cast.trust, tap.application()));
+                link,
+                RelayFixture.terms(from, fixture.controller),
+                fixture.credential(from),
+                fixture.trust,
+                tap.application()));
     }
 
     private void bothWays(CircuitRecorder opener, CircuitRecorder target) throws Exception {
@@ -136,7 +142,7 @@ class VmForwardingTest {
 
     @Test
     void a_device_reaches_a_vm_and_each_end_ends_its_half() throws Exception {
-        Circuit circuit = open(cast.link(cast.device), cast.member, atOpener);
+        Circuit circuit = open(fixture.link(fixture.device), fixture.member, atOpener);
         bothWays(atOpener, atTarget);
         circuit.shutdownOutput();
         assertThat(atTarget.awaitEnd()).isTrue();
@@ -151,30 +157,31 @@ class VmForwardingTest {
     @Test
     void one_vm_reaches_another_through_both_ports() throws Exception {
         AgentAttachStream workers = worker.attachment();
-        workers.serve(cast.worker);
+        workers.serve(fixture.worker);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEmpty();
-        open(workers.link(), cast.worker, atOpener);
+        open(workers.link(), fixture.worker, atOpener);
         bothWays(atOpener, atTarget);
     }
 
     @Test
     void a_vm_speaks_for_no_name_but_its_own() throws Exception {
         AgentAttachStream workers = worker.attachment();
-        workers.serve(cast.worker);
+        workers.serve(fixture.worker);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEmpty();
         // The other's name is served on the same link, so the relay alone would take it.
-        assertThatThrownBy(() -> open(workers.link(), cast.controller, atOpener))
+        assertThatThrownBy(() -> open(workers.link(), fixture.controller, atOpener))
                 .hasMessageContaining("relay not-allowed");
-        assertThatThrownBy(() -> open(workers.link(), cast.member, atOpener)).hasMessageContaining("relay not-allowed");
-        workers.serve(cast.controller);
+        assertThatThrownBy(() -> open(workers.link(), fixture.member, atOpener))
+                .hasMessageContaining("relay not-allowed");
+        workers.serve(fixture.controller);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEqualTo(Optional.of(CloseReason.NOT_ALLOWED));
-        assertThat(open(cast.link(cast.device), cast.member, atOpener).version())
+        assertThat(open(fixture.link(fixture.device), fixture.member, atOpener).version())
                 .isEqualTo(1);
     }
 
     @Test
     void a_relay_has_no_evidence_and_no_assignment_for_anybody() throws Exception {
-        ClientLink link = cast.link(cast.device);
+        ClientLink link = fixture.link(fixture.device);
         for (StreamRequest request : new StreamRequest[] {
             new StreamRequest.Evidence(ProtocolVersions.OURS), new StreamRequest.Assignment(ProtocolVersions.OURS)
         }) {
@@ -186,16 +193,20 @@ class VmForwardingTest {
     @Test
     void another_vms_token_is_good_for_nothing() throws Exception {
         AgentAttachStream workers = worker.attachment();
-        controller.answer(cast.controller, null, null);
+        controller.answer(fixture.controller, null, null);
         var opening = Circuit.open(
-                cast.link(cast.device),
-                RelayFixture.terms(cast.member, cast.controller),
-                cast.credential(cast.member),
-                cast.trust,
+                fixture.link(fixture.device),
+                RelayFixture.terms(fixture.member, fixture.controller),
+                fixture.credential(fixture.member),
+                fixture.trust,
                 atOpener.application());
         var dial = controller.dials.poll(20, TimeUnit.SECONDS);
         assertThatThrownBy(() -> RelayFixture.get(Circuit.dialBack(
-                        workers.link(), dial, cast.credential(cast.controller), cast.trust, atTarget.application())))
+                        workers.link(),
+                        dial,
+                        fixture.credential(fixture.controller),
+                        fixture.trust,
+                        atTarget.application())))
                 .hasMessageContaining("relay unknown");
         attachment.refuse(dial, CloseReason.REFUSED);
         assertThatThrownBy(() -> RelayFixture.get(opening)).hasMessageContaining("target refused");
@@ -203,8 +214,8 @@ class VmForwardingTest {
 
     @Test
     void a_circuit_that_stalls_in_the_vm_stops_its_sender_and_no_other_circuit() throws Exception {
-        ClientLink device = cast.link(cast.device);
-        Circuit first = open(device, cast.member, CircuitRecorder.keeping());
+        ClientLink device = fixture.link(fixture.device);
+        Circuit first = open(device, fixture.member, CircuitRecorder.keeping());
         Circuit there = (Circuit) controller.circuits.poll(20, TimeUnit.SECONDS);
         read(there, false);
         byte[] piece = new byte[64 * 1024];
@@ -219,7 +230,7 @@ class VmForwardingTest {
         CircuitRecorder moving = CircuitRecorder.keeping();
         assertThat(serve(moving)).isEmpty();
         CircuitRecorder sender = CircuitRecorder.keeping();
-        open(device, cast.member, sender);
+        open(device, fixture.member, sender);
         bothWays(sender, moving);
         read(there, true);
         assertThat(atTarget.await(written)).hasSize(written);
@@ -234,7 +245,7 @@ class VmForwardingTest {
 
     @Test
     void a_killed_host_takes_its_circuits_along_and_the_vm_comes_back_through_the_next() throws Exception {
-        open(cast.link(cast.device), cast.member, atOpener);
+        open(fixture.link(fixture.device), fixture.member, atOpener);
         stopHost();
         assertThat(atOpener.awaitFailure()).hasMessageContaining("lost");
         assertThat(atTarget.awaitFailure()).isNotNull();
@@ -244,23 +255,23 @@ class VmForwardingTest {
         CircuitRecorder again = CircuitRecorder.keeping();
         assertThat(serve(again)).isEmpty();
         CircuitRecorder opener = CircuitRecorder.keeping();
-        open(cast.link(cast.device), cast.member, opener);
+        open(fixture.link(fixture.device), fixture.member, opener);
         bothWays(opener, again);
     }
 
     @Test
     void a_vm_that_goes_is_served_no_more_and_others_stay() throws Exception {
-        open(cast.link(cast.device), cast.member, atOpener);
+        open(fixture.link(fixture.device), fixture.member, atOpener);
         controller.close();
         assertThat(atOpener.awaitFailure()).hasMessageContaining("lost");
         AgentAttachStream workers = worker.attachment();
-        workers.serve(cast.worker);
+        workers.serve(fixture.worker);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEmpty();
         long endNs = System.nanoTime() + TimeUnit.SECONDS.toNanos(20);
         String why = "";
         while (!why.contains("relay unknown") && System.nanoTime() - endNs < 0) {
             try {
-                open(workers.link(), cast.worker, CircuitRecorder.keeping());
+                open(workers.link(), fixture.worker, CircuitRecorder.keeping());
             } catch (java.util.concurrent.ExecutionException e) {
                 why = e.getMessage();
             }
@@ -271,15 +282,15 @@ class VmForwardingTest {
     @Test
     void circuits_that_the_relay_refuses_one_vm_end_nobodys_link() throws Exception {
         AgentAttachStream workers = worker.attachment();
-        workers.serve(cast.worker);
+        workers.serve(fixture.worker);
         assertThat(worker.served.poll(20, TimeUnit.SECONDS)).isEmpty();
         // Each refusal of the relay resets a stream on the host's link, and more of them than a link lets pass.
         for (int i = 0; i < 2 * ProtocolLimits.RESETS; i++) {
             assertThatThrownBy(() -> RelayFixture.get(Circuit.open(
                             workers.link(),
-                            RelayFixture.terms(cast.worker, cast.site.a.name("nobody", CertificateRole.WORKER)),
-                            cast.credential(cast.worker),
-                            cast.trust,
+                            RelayFixture.terms(fixture.worker, fixture.site.a.name("nobody", CertificateRole.WORKER)),
+                            fixture.credential(fixture.worker),
+                            fixture.trust,
                             CircuitRecorder.keeping().application())))
                     .hasMessageContaining("relay unknown");
         }
@@ -291,19 +302,19 @@ class VmForwardingTest {
         CircuitRecorder target = CircuitRecorder.keeping();
         assertThat(serve(target)).isEmpty();
         CircuitRecorder opener = CircuitRecorder.keeping();
-        open(cast.link(cast.device), cast.member, opener);
+        open(fixture.link(fixture.device), fixture.member, opener);
         bothWays(opener, target);
     }
 
     @Test
     void a_list_of_the_revoked_goes_down_to_every_vm() throws Exception {
         worker.attachment();
-        byte[] list = TestSite.list(cast.site.authority, 2);
-        cast.deliver(list);
+        byte[] list = TestSite.list(fixture.site.authority, 2);
+        fixture.deliver(list);
         for (TestAgent each : List.of(controller, worker, own)) {
-            ByteString heard = null;
-            while (!ByteString.copyFrom(list).equals(heard)) {
-                heard = TestAgent.require(each.revocations.poll(20, TimeUnit.SECONDS), "the list did not come");
+            ByteString received = null;
+            while (!ByteString.copyFrom(list).equals(received)) {
+                received = TestAgent.require(each.revocations.poll(20, TimeUnit.SECONDS), "the list did not come");
             }
         }
     }

@@ -201,7 +201,7 @@ public abstract class GlobalSlurmContract {
 
     protected final void await(String what, Predicate<List<GlobalJob>> holds) throws IOException {
         List<GlobalJob> jobs = List.of();
-        for (int look = 0; look < 300; look++) {
+        for (int poll = 0; poll < 300; poll++) {
             jobs = slurm().jobs();
             if (holds.test(jobs)) {
                 return;
@@ -212,7 +212,7 @@ public abstract class GlobalSlurmContract {
     }
 
     private GlobalJob awaitAccounted(String ticket) throws IOException {
-        for (int look = 0; look < 300; look++) {
+        for (int poll = 0; poll < 300; poll++) {
             List<GlobalJob> known = slurm().accounted(List.of(ticket, ticket()));
             if (!known.isEmpty()) {
                 assertThat(known).singleElement().matches(job -> job.ticket().equals(ticket));

@@ -150,7 +150,7 @@ class NetworkAllocatorTest {
         assertThatThrownBy(() -> reopen(moved))
                 .isInstanceOfSatisfying(
                         RelayDatabaseException.class,
-                        e -> assertThat(e.trouble()).isEqualTo(Kind.POOL))
+                        e -> assertThat(e.failure()).isEqualTo(Kind.POOL))
                 .hasMessageContaining(
                         "2 addresses of 10.64.0.0/16 in /29 are allocated or wait for reuse, and 10.96.0.0/16 in /29 is"
                                 + " configured");

@@ -44,7 +44,7 @@ class OpeningRowsTest {
         state.close();
     }
 
-    private NetworkLease takeController(String id, String project)
+    private NetworkLease allocateController(String id, String project)
             throws RelayDatabaseException, PoolExhaustedException {
         return state.transact(t -> t.numbers().allocateController(id, project));
     }
@@ -103,7 +103,7 @@ class OpeningRowsTest {
     @Test
     void the_first_address_is_the_newest_opening_s_and_never_a_worker_s() throws Exception {
         insert(state, opening("o1", PROJECT, 1));
-        NetworkLease first = takeController("o1", PROJECT);
+        NetworkLease first = allocateController("o1", PROJECT);
         assertThat(first.addresses()).containsExactly(first.network().address(1));
         insert(state, request("t1", PROJECT, new TicketSequence(1, 1), 5));
         NetworkLease workers = allocate(state, "t1", PROJECT, 5);
@@ -111,7 +111,7 @@ class OpeningRowsTest {
         assertThat(workers.addresses()).doesNotContain(first.addresses().get(0)).hasSize(5);
 
         insert(state, opening("o2", PROJECT, 2));
-        assertThat(takeController("o2", PROJECT)).isEqualTo(first);
+        assertThat(allocateController("o2", PROJECT)).isEqualTo(first);
         assertThat(maybe(state, t -> t.numbers().find("o1"))).isEmpty();
         end("o1");
         assertThat(maybe(state, t -> t.numbers().find("o2"))).hasValue(first);
@@ -125,7 +125,7 @@ class OpeningRowsTest {
                 .as("workers' addresses rest, and the controlling VM's is none of them")
                 .isInstanceOf(PoolExhaustedException.class);
         insert(state, opening("o3", PROJECT, 3));
-        assertThat(takeController("o3", PROJECT)).isEqualTo(first);
+        assertThat(allocateController("o3", PROJECT)).isEqualTo(first);
     }
 
     @Test

@@ -120,18 +120,18 @@ final class RelayDatabaseModel {
             String[] lease = result.split(" ", -1);
             assertThat(lease[0]).as("%s of %s", id, project).isEqualTo("ok");
             int vlan = Integer.parseInt(lease[1]);
-            takeVlan(project, vlan, now);
+            allocateVlan(project, vlan, now);
             Ticket ticket = new Ticket(project, nodes);
             ticket.addresses = List.of(lease[2].split(",", -1));
             assertThat(ticket.addresses).hasSize(nodes).doesNotHaveDuplicates();
-            ticket.addresses.forEach(address -> takeAddress(id, vlan, address, now));
+            ticket.addresses.forEach(address -> allocateAddress(id, vlan, address, now));
             tickets.put(id, ticket);
             highest.put(project, sequence);
             outbox.add("accept " + id);
         }
     }
 
-    private void takeVlan(String project, int vlan, long now) {
+    private void allocateVlan(String project, int vlan, long now) {
         if (vlans.containsKey(project)) {
             assertThat(vlan).isEqualTo(vlans.get(project));
             return;
@@ -142,7 +142,7 @@ final class RelayDatabaseModel {
         vlans.put(project, vlan);
     }
 
-    private void takeAddress(String id, int vlan, String address, long now) {
+    private void allocateAddress(String id, int vlan, String address, long now) {
         assertThat(workers(vlan)).contains(address);
         assertThat(holders).doesNotContainKey(address);
         requireRested(addressRests.get(address), now);

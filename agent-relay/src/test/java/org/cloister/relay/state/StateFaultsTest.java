@@ -73,8 +73,10 @@ class StateFaultsTest {
                     full = e;
                 }
             }
-            assertThat(full.trouble()).isEqualTo(Kind.FULL);
-            assertThat(full).hasMessageStartingWith(file + ": no room (").hasMessageContaining("free space on its file");
+            assertThat(full.failure()).isEqualTo(Kind.FULL);
+            assertThat(full)
+                    .hasMessageStartingWith(file + ": no room (")
+                    .hasMessageContaining("free space on its file");
             assertThat(list(state, t -> t.tickets().open())).hasSize(kept);
         }
         try (RelayDatabase state = RelayDatabase.open(file, StateSamples.SMALL)) {
@@ -101,7 +103,7 @@ class StateFaultsTest {
             try (RelayDatabase state = RelayDatabase.open(copy, StateSamples.SMALL)) {
                 assertThat(list(state, t -> t.tickets().open())).hasSize(60);
             } catch (RelayDatabaseException e) {
-                assertThat(e.trouble()).as("page %d: %s", page, e.getMessage()).isEqualTo(Kind.CORRUPT);
+                assertThat(e.failure()).as("page %d: %s", page, e.getMessage()).isEqualTo(Kind.CORRUPT);
                 assertThat(e).hasMessageContaining("docs/operations.md");
                 refused++;
             }
@@ -149,7 +151,7 @@ class StateFaultsTest {
                         same.close();
                         return List.of();
                     }));
-            assertThat(unknown.trouble()).isEqualTo(Kind.UNREADABLE);
+            assertThat(unknown.failure()).isEqualTo(Kind.UNREADABLE);
             assertThat(fatal).containsExactly(unknown.getMessage());
         }
     }
@@ -200,9 +202,9 @@ class StateFaultsTest {
         Process process = new ProcessBuilder(command)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         process.waitFor();
-        return said;
+        return text;
     }
 
     /** A process that opens a file and says what came of it. */
@@ -213,7 +215,7 @@ class StateFaultsTest {
             try (RelayDatabase state = RelayDatabase.open(Path.of(args[0]), StateSamples.SMALL)) {
                 System.out.println("open " + state.transact(t -> t.tickets().open()));
             } catch (RelayDatabaseException e) {
-                System.out.println(e.trouble() + " " + e.getMessage());
+                System.out.println(e.failure() + " " + e.getMessage());
             }
         }
     }
@@ -232,12 +234,12 @@ class StateFaultsTest {
         return file;
     }
 
-    private static RelayDatabaseException refused(Path file, Kind trouble) {
+    private static RelayDatabaseException refused(Path file, Kind failure) {
         RelayDatabaseException refused = catchThrowableOfType(
                 RelayDatabaseException.class,
                 () -> RelayDatabase.open(file, StateSamples.SMALL).close());
         assertThat(refused).isNotNull();
-        assertThat(refused.trouble()).as(refused.getMessage()).isEqualTo(trouble);
+        assertThat(refused.failure()).as(refused.getMessage()).isEqualTo(failure);
         assertThatThrownBy(() -> RelayDatabase.open(file, StateSamples.SMALL)).hasMessage(refused.getMessage());
         return refused;
     }

@@ -74,8 +74,8 @@ class AuditBudgetTest {
         AuditEvent claimed =
                 event("slot.claimed").with(AuditField.SLOT, 1 << 16).with(AuditField.HOST, NAME);
         assertThat(bytes(given) + 2 * (bytes(claimed) + head())).isLessThanOrEqualTo(AuditBudget.SLOT);
-        AuditEvent takenOver = event("ticket.taken-over").with(AuditField.EPOCH, MAX);
-        assertThat(bytes(takenOver) + head()).isLessThanOrEqualTo(AuditBudget.TAKE_OVER);
+        AuditEvent takeOver = event("ticket.taken-over").with(AuditField.EPOCH, MAX);
+        assertThat(bytes(takeOver) + head()).isLessThanOrEqualTo(AuditBudget.TAKE_OVER);
     }
 
     @Test
@@ -87,7 +87,7 @@ class AuditBudgetTest {
         assertThat(budget.hasForTakeOver("p", NOON)).isTrue();
         budget.charge("p", PER_DAY / 4, NOON);
         assertThat(budget.hasForTakeOver("p", NOON)).isFalse();
-        budget.count(NOON);
+        budget.updateExhausted(NOON);
         assertThat(budget.exhausted()).isEqualTo(1);
     }
 
@@ -100,7 +100,7 @@ class AuditBudgetTest {
         assertThat(AuditBudget.midnight(next)).isEqualTo(next);
         assertThat(AuditBudget.midnight(last)).isEqualTo(next.minus(Duration.ofDays(1)));
         assertThat(budget.hasForWork("p", PER_DAY, next)).isTrue();
-        budget.count(next);
+        budget.updateExhausted(next);
         assertThat(budget.exhausted()).isZero();
     }
 }

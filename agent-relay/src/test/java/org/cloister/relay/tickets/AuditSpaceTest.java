@@ -67,8 +67,8 @@ class AuditSpaceTest extends TicketFixture {
         return of.next(RelayTicketMessage.Refused.class);
     }
 
-    private void serve(AuditSpace room) throws Exception {
-        cast.room = Optional.of(room);
+    private void serve(AuditSpace auditSpace) throws Exception {
+        fixture.auditSpace = Optional.of(auditSpace);
         restart();
     }
 
@@ -82,29 +82,29 @@ class AuditSpaceTest extends TicketFixture {
         assertThat(size() - before)
                 .as("bytes that %s refused tickets added to the audit log", REFUSALS)
                 .isLessThan(8 * 1024);
-        cast.kill();
+        fixture.kill();
         List<JsonNode> counted = records("ticket.refused");
         assertThat(counted.stream()
                         .mapToLong(each -> each.path("count").asLong())
                         .sum())
                 .isEqualTo(REFUSALS);
         assertThat(counted).hasSizeLessThan(10).allSatisfy(each -> {
-            assertThat(each.path("project").asText()).isEqualTo(cast.site.a.id());
+            assertThat(each.path("project").asText()).isEqualTo(fixture.site.a.id());
             assertThat(each.path("clause").asText()).isEqualTo("quota");
             assertThat(Instant.parse(each.path("since").asText())).isBeforeOrEqualTo(Instant.now());
         });
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+        fixture.relay = fixture.serve(0, RelayLimits.DEFAULT);
     }
 
     @Test
     void what_was_counted_comes_into_the_log_a_minute_after_the_first_and_metrics_have_it_at_once() throws Exception {
         AtomicLong aheadS = new AtomicLong();
-        cast.clock = () -> Instant.now().plusSeconds(aheadS.get());
+        fixture.clock = () -> Instant.now().plusSeconds(aheadS.get());
         restart();
         for (int i = 0; i < 3; i++) {
             refused(vm, 1 << 12);
         }
-        assertThat(cast.metrics
+        assertThat(fixture.metrics
                         .registry()
                         .counter("cloister.relay.refused.quota")
                         .getCount())
@@ -124,11 +124,12 @@ class AuditSpaceTest extends TicketFixture {
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.ACCEPTED);
         TestTicketAgent second =
-                TestTicketAgent.controller(hostLink, cast.controller, cast.credential(cast.controller));
+                TestTicketAgent.controller(hostLink, fixture.controller, fixture.credential(fixture.controller));
         second.takesOver(ticket, 2);
         second.next(RelayTicketMessage.Update.class);
         await(() -> records("ticket.taken-over").size() == 1);
-        TestTicketAgent third = TestTicketAgent.controller(hostLink, cast.controller, cast.credential(cast.controller));
+        TestTicketAgent third =
+                TestTicketAgent.controller(hostLink, fixture.controller, fixture.credential(fixture.controller));
         third.takesOver(ticket, 3);
         assertThat(third.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.AUDIT);
         assertThat(records("ticket.taken-over")).hasSize(1);
@@ -138,28 +139,28 @@ class AuditSpaceTest extends TicketFixture {
     void a_project_that_has_used_up_its_bytes_of_the_day_gets_nothing_new_also_after_a_restart_and_what_it_has_ends()
             throws Exception {
         serve(new AuditSpace(3 * ONE, 0, () -> Long.MAX_VALUE));
-        List<Ticket> taken = new ArrayList<>();
+        List<Ticket> accepted = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
             vm.order(ticket);
             vm.awaitState(ticket.id(), TicketState.ACCEPTED);
-            taken.add(ticket);
+            accepted.add(ticket);
         }
         RelayTicketMessage.Refused no = refused(vm, 1);
         assertThat(no.clause()).isEqualTo(TicketClause.AUDIT);
         assertThat(no.text())
-                .contains("want at most " + 3 * ONE + " bytes of audit records a day of project " + cast.site.a.id())
+                .contains("want at most " + 3 * ONE + " bytes of audit records a day of project " + fixture.site.a.id())
                 .contains("have " + 3 * ONE + ", and " + ONE + " for this");
-        await(() -> cast.relay.ticketLifecycle().exhaustedProjects() == 1);
+        await(() -> fixture.relay.ticketLifecycle().exhaustedProjects() == 1);
         if (Instant.now().atOffset(ZoneOffset.UTC).getHour() < 23) {
             // Another day begins at midnight, perhaps just now.
             restart();
             assertThat(refused(vm, 1).clause()).isEqualTo(TicketClause.AUDIT);
         }
-        for (Ticket each : taken) {
+        for (Ticket each : accepted) {
             vm.withdraw(each.id());
         }
-        for (Ticket each : taken) {
+        for (Ticket each : accepted) {
             String id = each.id();
             await(() -> records("ticket.ended").stream()
                     .anyMatch(ended -> ended.path("ticket").asText().equals(id)));
@@ -172,8 +173,8 @@ class AuditSpaceTest extends TicketFixture {
         vm.order(vm.ticket(TestTicketAgent.nodes(1)));
         vm.next(RelayTicketMessage.Update.class);
         assertThat(refused(vm, 1).clause()).isEqualTo(TicketClause.AUDIT);
-        var other = cast.site.b.name("c", CertificateRole.CONTROLLER);
-        TestTicketAgent others = TestTicketAgent.controller(hostLink, other, cast.credential(other));
+        var other = fixture.site.b.name("c", CertificateRole.CONTROLLER);
+        TestTicketAgent others = TestTicketAgent.controller(hostLink, other, fixture.credential(other));
         Ticket ticket = others.ticket(TestTicketAgent.nodes(1));
         others.order(ticket);
         others.awaitState(ticket.id(), TicketState.ACCEPTED);

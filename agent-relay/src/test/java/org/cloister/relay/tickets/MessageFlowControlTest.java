@@ -14,16 +14,16 @@ import org.junit.jupiter.api.Test;
 
 class MessageFlowControlTest {
     private final EmbeddedChannel stream = new EmbeddedChannel();
-    private final MessageFlowControl gate = new MessageFlowControl(stream);
+    private final MessageFlowControl flowControl = new MessageFlowControl(stream);
 
     @Test
     void one_frame_of_2730_messages_is_let_in_by_as_many_as_may_be_unanswered() {
-        stream.pipeline().addLast(gate.messages(), new ChannelInboundHandlerAdapter() {
+        stream.pipeline().addLast(flowControl.messages(), new ChannelInboundHandlerAdapter() {
             @Override
             public void channelRead(ChannelHandlerContext ctx, Object message) {
-                gate.onMessage();
+                flowControl.onMessage();
                 ctx.fireChannelRead(message);
-                gate.onChecked();
+                flowControl.onChecked();
             }
         });
         ByteBuf frame = Unpooled.buffer();
@@ -33,11 +33,11 @@ class MessageFlowControlTest {
         stream.writeInbound(frame);
         stream.runPendingTasks();
         assertThat(stream.inboundMessages()).hasSize(ProtocolLimits.UNANSWERED);
-        gate.onSkipped();
+        flowControl.onSkipped();
         stream.runPendingTasks();
         assertThat(stream.inboundMessages()).as("one for one that was answered").hasSize(ProtocolLimits.UNANSWERED + 1);
         for (int i = 0; i < 2730; i++) {
-            gate.onSkipped();
+            flowControl.onSkipped();
         }
         stream.runPendingTasks();
         assertThat(stream.inboundMessages()).as("none is lost").hasSize(ProtocolLimits.FRAME_BYTES / 6);

@@ -54,14 +54,14 @@ class OpeningLifecycleTest extends TicketFixture {
 
     @BeforeEach
     void login() throws Exception {
-        opener = cast.credential(cast.site.a.name("p1", CertificateRole.OPENER));
-        deviceOwn = cast.credential(cast.device);
+        opener = fixture.credential(fixture.site.a.name("p1", CertificateRole.OPENER));
+        deviceOwn = fixture.credential(fixture.device);
         enter();
     }
 
     private void enter() throws Exception {
-        device = new TestAgent(cast, deviceOwn);
-        person = TestTicketAgent.of(device.attachment().link(), cast.device, deviceOwn);
+        device = new TestAgent(fixture, deviceOwn);
+        person = TestTicketAgent.of(device.attachment().link(), fixture.device, deviceOwn);
     }
 
     @AfterEach
@@ -93,7 +93,11 @@ class OpeningLifecycleTest extends TicketFixture {
         claimer.close();
         CertifiedIdentity signer = CertificateChain.parse(
                         claimed.chain().stream().map(ByteString::toByteArray).toList())
-                .verify(Set.of(CertificateRole.OPENER), cast.beliefs.anchors(), cast.beliefs.lists(), Instant.now());
+                .verify(
+                        Set.of(CertificateRole.OPENER),
+                        fixture.trustStore.anchors(),
+                        fixture.trustStore.lists(),
+                        Instant.now());
         assertThat(claimed.project().list().isEmpty()).isFalse();
         return AllocationVerifier.require(
                 SignedRequest.read(claimed.ticket().toByteArray(), signer),
@@ -164,10 +168,10 @@ class OpeningLifecycleTest extends TicketFixture {
 
     /** A second host, and a VM that it says is the project's controlling one. */
     private final class SecondHost implements AutoCloseable {
-        private final CertificateName name = Opening.controller("main", cast.site.a.id());
-        private final TlsCredential vmOwn = cast.credential(name);
-        private final TlsCredential own = cast.credential(RelayFixture.OTHER_HOST);
-        private final TestAgent agent = new TestAgent(cast, own);
+        private final CertificateName name = Opening.controller("main", fixture.site.a.id());
+        private final TlsCredential vmOwn = fixture.credential(name);
+        private final TlsCredential own = fixture.credential(RelayFixture.OTHER_HOST);
+        private final TestAgent agent = new TestAgent(fixture, own);
         private final AgentAttachStream attachment = agent.attachment();
 
         SecondHost() throws Exception {}
@@ -191,10 +195,10 @@ class OpeningLifecycleTest extends TicketFixture {
 
         Object dialled() throws Exception {
             RelayFixture.get(Circuit.open(
-                    cast.link(cast.device),
-                    RelayFixture.terms(cast.member, name),
-                    cast.credential(cast.member),
-                    cast.trust,
+                    fixture.link(fixture.device),
+                    RelayFixture.terms(fixture.member, name),
+                    fixture.credential(fixture.member),
+                    fixture.trust,
                     CircuitRecorder.keeping().application()));
             return agent.circuits.poll(20, TimeUnit.SECONDS);
         }
@@ -281,7 +285,7 @@ class OpeningLifecycleTest extends TicketFixture {
     @Test
     void the_quota_counts_an_opening_and_not_the_one_that_it_ends() throws Exception {
         Opening first = person.opening(1, 2);
-        cast.deliver(cast.site.approval(cast.site.a, 2, new ProjectApproval.Quota(1, 2, 512, 1, 100, 20)));
+        fixture.deliver(fixture.site.approval(fixture.site.a, 2, new ProjectApproval.Quota(1, 2, 512, 1, 100, 20)));
         person.open(opener, first);
         person.awaitState(first.id(), TicketState.RUNNING);
         vm.order(vm.ticket(TestTicketAgent.nodes(1)));
@@ -297,19 +301,20 @@ class OpeningLifecycleTest extends TicketFixture {
 
     @Test
     void another_role_another_person_and_another_project_open_nothing() throws Exception {
-        TlsCredential member = cast.credential(cast.member);
+        TlsCredential member = fixture.credential(fixture.member);
         person.open(member, person.opening(1));
         assertThat(person.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
-        TlsCredential other = cast.credential(cast.site.a.name("p9", CertificateRole.OPENER));
+        TlsCredential other = fixture.credential(fixture.site.a.name("p9", CertificateRole.OPENER));
         person.open(other, person.opening(1));
         RelayTicketMessage.Refused refused = person.next(RelayTicketMessage.Refused.class);
         assertThat(refused.clause()).isEqualTo(TicketClause.SIGNATURE);
         assertThat(refused.text()).contains("want the chain of p1.opener.");
-        TlsCredential foreign = cast.credential(cast.site.b.name("p1", CertificateRole.OPENER));
+        TlsCredential foreign = fixture.credential(fixture.site.b.name("p1", CertificateRole.OPENER));
         person.open(foreign, person.opening(1));
         assertThat(person.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
         Opening its = person.opening(1);
-        Opening theirs = new Opening(its.id(), cast.site.b.id(), 1, its.issued(), its.expires(), "main", 0, 1, 512, 60);
+        Opening theirs =
+                new Opening(its.id(), fixture.site.b.id(), 1, its.issued(), its.expires(), "main", 0, 1, 512, 60);
         person.open(opener, theirs);
         assertThat(person.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
         person.send(new AgentTicketMessage.Open(
@@ -358,14 +363,14 @@ class OpeningLifecycleTest extends TicketFixture {
     @Test
     void a_relay_without_a_partition_for_controlling_VMs_takes_none_and_submits_none() throws Exception {
         slurm.answer(false);
-        Opening taken = person.opening(1);
-        person.open(opener, taken);
-        person.awaitState(taken.id(), TicketState.ACCEPTED);
+        Opening accepted = person.opening(1);
+        person.open(opener, accepted);
+        person.awaitState(accepted.id(), TicketState.ACCEPTED);
         slurm.partitions(new GlobalPartitions("secure", Optional.empty()));
         restartRelay();
         slurm.answer(true);
-        person.send(new AgentTicketMessage.QueryTicket(taken.id()));
-        ended(taken, TicketEnd.REFUSED);
+        person.send(new AgentTicketMessage.QueryTicket(accepted.id()));
+        ended(accepted, TicketEnd.REFUSED);
         person.open(opener, person.opening(2));
         RelayTicketMessage.Refused refused = person.next(RelayTicketMessage.Refused.class);
         assertThat(refused.clause()).isEqualTo(TicketClause.NO_SLURM);
@@ -375,10 +380,10 @@ class OpeningLifecycleTest extends TicketFixture {
 
     @Test
     void who_claims_gets_the_newest_chain_of_the_key_that_signed() throws Exception {
-        CertificateName name = cast.site.a.name("p1", CertificateRole.OPENER);
+        CertificateName name = fixture.site.a.name("p1", CertificateRole.OPENER);
         KeyPair pair = TestSite.pair(SignatureCurve.P384);
-        TlsCredential first = cast.site.credential(name, pair, Duration.ofHours(1));
-        TlsCredential renewed = cast.site.credential(name, pair, Duration.ofHours(20));
+        TlsCredential first = fixture.site.credential(name, pair, Duration.ofHours(1));
+        TlsCredential renewed = fixture.site.credential(name, pair, Duration.ofHours(20));
         Opening opening = person.opening(1);
         person.open(first, opening);
         person.awaitState(opening.id(), TicketState.RUNNING);

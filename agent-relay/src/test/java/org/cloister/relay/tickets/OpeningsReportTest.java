@@ -22,17 +22,17 @@ import org.junit.jupiter.api.Test;
 class OpeningsReportTest extends TicketFixture {
     private static List<OpeningStatus> openings(TestTicketAgent person, long epoch) throws Exception {
         person.send(new AgentTicketMessage.QueryOpenings());
-        RelayTicketMessage.Openings said = person.next(RelayTicketMessage.Openings.class);
-        assertThat(said.epoch()).isEqualTo(epoch);
-        return said.openings();
+        RelayTicketMessage.Openings text = person.next(RelayTicketMessage.Openings.class);
+        assertThat(text.epoch()).isEqualTo(epoch);
+        return text.openings();
     }
 
     @Test
     void how_the_openings_stand_is_told_without_a_change_of_any() throws Exception {
-        TlsCredential opener = cast.credential(cast.site.a.name("p1", CertificateRole.OPENER));
-        TlsCredential own = cast.credential(cast.device);
-        try (TestAgent device = new TestAgent(cast, own)) {
-            TestTicketAgent person = TestTicketAgent.of(device.attachment().link(), cast.device, own);
+        TlsCredential opener = fixture.credential(fixture.site.a.name("p1", CertificateRole.OPENER));
+        TlsCredential own = fixture.credential(fixture.device);
+        try (TestAgent device = new TestAgent(fixture, own)) {
+            TestTicketAgent person = TestTicketAgent.of(device.attachment().link(), fixture.device, own);
             assertThat(openings(person, 0)).isEmpty();
             Opening opening = person.opening(4);
             person.open(opener, opening);
@@ -44,14 +44,14 @@ class OpeningsReportTest extends TicketFixture {
             TestTicketAgent claimer = TestTicketAgent.of(hostLink, RelayFixture.HOST, hostOwn);
             claimer.send(new AgentTicketMessage.Claim(opening.id(), job(opening.id())));
             claimer.next(RelayTicketMessage.Claimed.class);
-            OpeningStatus standing = openings(person, 4).get(0);
-            assertThat(standing.id()).isEqualTo(opening.id());
-            assertThat(standing.opener()).startsWith("p1.opener.");
-            assertThat(standing.drive()).isEqualTo("main");
-            assertThat(standing.state()).isEqualTo(TicketState.RUNNING);
-            assertThat(standing.host()).isEqualTo(RelayFixture.HOST.toString());
-            assertThat(standing.claimed().orElseThrow()).isBetween(before, Instant.now());
-            assertThat(standing.job()).isEqualTo(job(opening.id()));
+            OpeningStatus status = openings(person, 4).get(0);
+            assertThat(status.id()).isEqualTo(opening.id());
+            assertThat(status.opener()).startsWith("p1.opener.");
+            assertThat(status.drive()).isEqualTo("main");
+            assertThat(status.state()).isEqualTo(TicketState.RUNNING);
+            assertThat(status.host()).isEqualTo(RelayFixture.HOST.toString());
+            assertThat(status.claimed().orElseThrow()).isBetween(before, Instant.now());
+            assertThat(status.job()).isEqualTo(job(opening.id()));
             slurm.endJob(job(opening.id()), GlobalJobState.NODE_FAILED);
             assertThat(person.awaitState(opening.id(), TicketState.ENDED).end()).contains(TicketEnd.NODE_FAILED);
             OpeningStatus after = openings(person, 4).get(0);

@@ -34,7 +34,7 @@ public final class TestTicketAgent implements TicketStream.Events {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final AtomicLong SEQUENCE = new AtomicLong();
 
-    final BlockingQueue<RelayTicketMessage> heard = new LinkedBlockingQueue<>();
+    final BlockingQueue<RelayTicketMessage> received = new LinkedBlockingQueue<>();
     final BlockingQueue<String> ends = new LinkedBlockingQueue<>();
     /** What a test was not waiting for when it came. */
     final List<RelayTicketMessage> besides = new ArrayList<>();
@@ -52,22 +52,22 @@ public final class TestTicketAgent implements TicketStream.Events {
 
     /** Brought by a host, and welcome. */
     static TestTicketAgent controller(ClientLink host, CertificateName name, TlsCredential own) throws Exception {
-        TestTicketAgent party = new TestTicketAgent(name, key(own));
+        TestTicketAgent peer = new TestTicketAgent(name, key(own));
         List<byte[]> chain = new ArrayList<>();
         for (X509Certificate each : own.chain()) {
             chain.add(each.getEncoded());
         }
-        TicketStream.open(host, Optional.of(new TicketStream.ControllerSigner(name, chain, party.key)), party);
-        party.welcome();
-        return party;
+        TicketStream.open(host, Optional.of(new TicketStream.ControllerSigner(name, chain, peer.key)), peer);
+        peer.welcome();
+        return peer;
     }
 
     /** The link's own. */
     public static TestTicketAgent of(ClientLink link, CertificateName name, TlsCredential own) throws Exception {
-        TestTicketAgent party = new TestTicketAgent(name, key(own));
-        TicketStream.open(link, Optional.empty(), party);
-        party.welcome();
-        return party;
+        TestTicketAgent peer = new TestTicketAgent(name, key(own));
+        TicketStream.open(link, Optional.empty(), peer);
+        peer.welcome();
+        return peer;
     }
 
     static SigningKey key(TlsCredential own) throws Exception {
@@ -77,7 +77,7 @@ public final class TestTicketAgent implements TicketStream.Events {
     private void welcome() throws InterruptedException {
         RelayTicketMessage first = null;
         for (int i = 0; i < 200 && first == null && ends.isEmpty(); i++) {
-            first = heard.poll(100, TimeUnit.MILLISECONDS);
+            first = received.poll(100, TimeUnit.MILLISECONDS);
         }
         TestAgent.require(first, "no welcome; ended: " + ends);
         if (!(first instanceof RelayTicketMessage.Welcome said)) {
@@ -89,7 +89,7 @@ public final class TestTicketAgent implements TicketStream.Events {
     @Override
     public void onMessage(TicketStream on, RelayTicketMessage message) {
         stream = on;
-        heard.add(message);
+        received.add(message);
     }
 
     @Override
@@ -189,7 +189,7 @@ public final class TestTicketAgent implements TicketStream.Events {
     public <T extends RelayTicketMessage> T next(Class<T> kind) throws InterruptedException {
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(30);
         while (System.nanoTime() < end) {
-            RelayTicketMessage message = heard.poll(1, TimeUnit.SECONDS);
+            RelayTicketMessage message = received.poll(1, TimeUnit.SECONDS);
             if (kind.isInstance(message)) {
                 return kind.cast(message);
             }

@@ -85,7 +85,7 @@ class TicketFaultsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        cast.deliver(cast.site.ended(cast.site.a, 2));
+        fixture.deliver(fixture.site.ended(fixture.site.a, 2));
         String id = ticket.id();
         await(() -> slurm.jobs().stream()
                 .allMatch(job -> !job.ticket().equals(id) || job.state().hasEnded()));
@@ -96,23 +96,23 @@ class TicketFaultsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        cast.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
+        fixture.deliver(TestSite.list(fixture.site.a.authority, 2, controllerOwn));
         assertThat(vm.ends.poll(20, TimeUnit.SECONDS)).isNotNull();
         await(() -> slurm.jobs().stream().allMatch(job -> job.state() == GlobalJobState.CANCELLED));
-        await(() -> cast.relay.ticketLifecycle().open() == 0);
+        await(() -> fixture.relay.ticketLifecycle().open() == 0);
     }
 
     @Test
     void a_ticket_that_waits_longer_than_its_signers_certificate_has_the_newest_of_the_key() throws Exception {
         KeyPair pair = TestSite.pair(SignatureCurve.P384);
-        TlsCredential first = cast.site.credential(cast.controller, pair, Duration.ofHours(1));
-        TlsCredential renewed = cast.site.credential(cast.controller, pair, Duration.ofHours(20));
-        TestTicketAgent early = TestTicketAgent.controller(hostLink, cast.controller, first);
+        TlsCredential first = fixture.site.credential(fixture.controller, pair, Duration.ofHours(1));
+        TlsCredential renewed = fixture.site.credential(fixture.controller, pair, Duration.ofHours(20));
+        TestTicketAgent early = TestTicketAgent.controller(hostLink, fixture.controller, first);
         Ticket ticket = early.ticket(TestTicketAgent.nodes(1));
         early.order(ticket);
         early.awaitState(ticket.id(), TicketState.RUNNING);
-        TestTicketAgent.controller(hostLink, cast.controller, renewed);
-        TestTicketAgent.controller(hostLink, cast.controller, first);
+        TestTicketAgent.controller(hostLink, fixture.controller, renewed);
+        TestTicketAgent.controller(hostLink, fixture.controller, first);
 
         TestTicketAgent claimer = TestTicketAgent.of(hostLink, RelayFixture.HOST, hostOwn);
         claimer.send(new AgentTicketMessage.Claim(ticket.id(), job(ticket.id())));
@@ -126,14 +126,14 @@ class TicketFaultsTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        assertThat(cast.relay.ticketLifecycle().drain(true).get(20, TimeUnit.SECONDS))
+        assertThat(fixture.relay.ticketLifecycle().drain(true).get(20, TimeUnit.SECONDS))
                 .isTrue();
         restart();
         vm.order(vm.ticket(TestTicketAgent.nodes(1)));
         assertThat(vm.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.DRAINING);
         vm.withdraw(ticket.id());
         vm.awaitState(ticket.id(), TicketState.ENDED);
-        assertThat(cast.relay.ticketLifecycle().drain(false).get(20, TimeUnit.SECONDS))
+        assertThat(fixture.relay.ticketLifecycle().drain(false).get(20, TimeUnit.SECONDS))
                 .isFalse();
         Ticket next = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(next);
@@ -142,7 +142,7 @@ class TicketFaultsTest extends TicketFixture {
 
     @Test
     void while_the_audit_log_cannot_be_written_no_ticket_is_taken_and_what_ends_ends() throws Exception {
-        cast.tinySegments = true;
+        fixture.singleGroupSegments = true;
         restart();
         Ticket running = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(running);
@@ -152,7 +152,7 @@ class TicketFaultsTest extends TicketFixture {
 
         vm.withdraw(running.id());
         await(() -> slurm.jobs().stream().allMatch(job -> job.state() == GlobalJobState.CANCELLED));
-        await(() -> !cast.relay.ticketLifecycle().isAuditWritable());
+        await(() -> !fixture.relay.ticketLifecycle().isAuditWritable());
         vm.order(vm.ticket(TestTicketAgent.nodes(1)));
         assertThat(vm.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.AUDIT);
 

@@ -44,7 +44,7 @@ public abstract class TicketFixture {
     Path state = Path.of("");
 
     public final FakeGlobalSlurm slurm = new FakeGlobalSlurm(List.of("n1", "n2"), Set.of(), true);
-    public RelayFixture cast;
+    public RelayFixture fixture;
     public TestAgent host;
     public TlsCredential hostOwn;
     TlsCredential controllerOwn;
@@ -54,33 +54,33 @@ public abstract class TicketFixture {
 
     @BeforeEach
     void start() throws Exception {
-        cast = new RelayFixture(state);
-        cast.kill();
-        cast.slurm = Optional.of(slurm);
-        cast.times = FAST;
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
-        hostOwn = cast.credential(RelayFixture.HOST);
-        controllerOwn = cast.credential(cast.controller);
+        fixture = new RelayFixture(state);
+        fixture.kill();
+        fixture.slurm = Optional.of(slurm);
+        fixture.times = FAST;
+        fixture.relay = fixture.serve(0, RelayLimits.DEFAULT);
+        hostOwn = fixture.credential(RelayFixture.HOST);
+        controllerOwn = fixture.credential(fixture.controller);
         attach();
     }
 
     void attach() throws Exception {
-        host = new TestAgent(cast, hostOwn);
+        host = new TestAgent(fixture, hostOwn);
         hostAttachment = host.attachment();
         hostLink = hostAttachment.link();
-        vm = TestTicketAgent.controller(hostLink, cast.controller, controllerOwn);
+        vm = TestTicketAgent.controller(hostLink, fixture.controller, controllerOwn);
     }
 
     @AfterEach
     void stop() {
         host.close();
-        cast.close();
+        fixture.close();
     }
 
     public void restart() throws Exception {
         host.close();
-        cast.kill();
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+        fixture.kill();
+        fixture.relay = fixture.serve(0, RelayLimits.DEFAULT);
         attach();
     }
 
@@ -100,8 +100,8 @@ public abstract class TicketFixture {
     }
 
     CertifiedIdentity relay() throws Exception {
-        return CertificateChain.of(cast.relayOwn().chain())
-                .verifyUnlisted(Set.of(CertificateRole.RELAY), cast.site.anchors(), Instant.now());
+        return CertificateChain.of(fixture.relayOwn().chain())
+                .verifyUnlisted(Set.of(CertificateRole.RELAY), fixture.site.anchors(), Instant.now());
     }
 
     /** All records of the audit log, as text. */

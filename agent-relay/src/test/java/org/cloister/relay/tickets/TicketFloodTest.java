@@ -34,23 +34,23 @@ class TicketFloodTest {
     @TempDir
     private Path state;
 
-    private RelayFixture cast;
+    private RelayFixture fixture;
     private ZeroWindowLink deaf;
 
     @BeforeEach
     void serve() throws Exception {
-        cast = new RelayFixture(state);
+        fixture = new RelayFixture(state);
         deaf = new ZeroWindowLink(
-                cast.loops,
-                cast.relay.address(),
-                cast.credential(cast.device),
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY));
+                fixture.loops,
+                fixture.relay.address(),
+                fixture.credential(fixture.device),
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY));
     }
 
     @AfterEach
     void stop() {
         deaf.close();
-        cast.close();
+        fixture.close();
     }
 
     private static ByteBuf questions(int count) {
@@ -72,8 +72,8 @@ class TicketFloodTest {
             stream.send(all.readRetainedSlice(Math.min(600, all.readableBytes())));
         }
         // Somebody else's questions and answers meanwhile: a clock that needs no time.
-        ClientLink link = cast.link(cast.strangerDevice);
-        TestTicketAgent other = TestTicketAgent.of(link, cast.strangerDevice, cast.credential(cast.strangerDevice));
+        ClientLink link = fixture.link(fixture.otherDevice);
+        TestTicketAgent other = TestTicketAgent.of(link, fixture.otherDevice, fixture.credential(fixture.otherDevice));
         for (int i = 0; i < 500; i++) {
             other.send(new AgentTicketMessage.QueryQuota());
             other.next(RelayTicketMessage.Quota.class);
@@ -89,8 +89,8 @@ class TicketFloodTest {
             assertThat(deaf.open(TICKETS).next()).isEqualTo("200");
         }
         assertThat(deaf.open(TICKETS).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
-        ClientLink another = cast.link(cast.strangerDevice);
-        assertThat(TestTicketAgent.of(another, cast.strangerDevice, cast.credential(cast.strangerDevice)).welcome)
+        ClientLink another = fixture.link(fixture.otherDevice);
+        assertThat(TestTicketAgent.of(another, fixture.otherDevice, fixture.credential(fixture.otherDevice)).welcome)
                 .isNotNull();
     }
 
@@ -98,19 +98,19 @@ class TicketFloodTest {
     @Test
     void many_circuits_to_a_host_that_reads_slowly_are_refused_and_its_link_stays() throws Exception {
         try (ZeroWindowLink host = new ZeroWindowLink(
-                cast.loops,
-                cast.relay.address(),
-                cast.credential(RelayFixture.HOST),
-                CertifiedPeerVerifier.forRelays(cast.beliefs).only(RelayFixture.RELAY))) {
+                fixture.loops,
+                fixture.relay.address(),
+                fixture.credential(RelayFixture.HOST),
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY))) {
             ZeroWindowLink.Stream attach = host.open(new StreamRequest.Attach(ProtocolVersions.OURS));
             assertThat(attach.next()).isEqualTo("200");
             attach.send(MessageFraming.frame(new AgentMessage.Attach("a host that does not read").wire()));
-            attach.send(MessageFraming.frame(new AgentMessage.Serve(cast.controller).wire()));
-            while (cast.relay.registry().find(cast.controller) == null) {
+            attach.send(MessageFraming.frame(new AgentMessage.Serve(fixture.controller).wire()));
+            while (fixture.relay.registry().find(fixture.controller) == null) {
                 Thread.onSpinWait();
             }
-            StreamRequest circuit =
-                    new StreamRequest.Circuit(ProtocolVersions.OURS, cast.controller, cast.member, RelayFixture.POLICY);
+            StreamRequest circuit = new StreamRequest.Circuit(
+                    ProtocolVersions.OURS, fixture.controller, fixture.member, RelayFixture.POLICY);
             for (int i = 0; i < ProtocolLimits.ATTACH_QUEUE; i++) {
                 deaf.open(circuit);
             }

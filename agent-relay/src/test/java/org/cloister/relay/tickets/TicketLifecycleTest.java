@@ -42,10 +42,10 @@ class TicketLifecycleTest extends TicketFixture {
     private void verifyProject(RelayTicketMessage.Claimed claimed, Ticket ticket) throws Exception {
         assertThat(ProjectApproval.read(
                                 claimed.project().approval().toByteArray(),
-                                cast.beliefs.anchors().of(CertificateName.SITE))
+                                fixture.trustStore.anchors().of(CertificateName.SITE))
                         .project())
                 .isEqualTo(ticket.project());
-        assertThat(RevocationList.read(claimed.project().list().toByteArray(), cast.site.a.history.ownerKeys())
+        assertThat(RevocationList.read(claimed.project().list().toByteArray(), fixture.site.a.history.ownerKeys())
                         .number())
                 .isEqualTo(BigInteger.ONE);
     }
@@ -55,8 +55,8 @@ class TicketLifecycleTest extends TicketFixture {
                         claimed.chain().stream().map(ByteString::toByteArray).toList())
                 .verify(
                         Set.of(CertificateRole.CONTROLLER),
-                        cast.beliefs.anchors(),
-                        cast.beliefs.lists(),
+                        fixture.trustStore.anchors(),
+                        fixture.trustStore.lists(),
                         Instant.now());
     }
 
@@ -74,7 +74,7 @@ class TicketLifecycleTest extends TicketFixture {
         RelayTicketMessage.Claimed claimed = claimer.next(RelayTicketMessage.Claimed.class);
         assertThat(claimed.allocation()).isEqualTo(running.allocation());
         assertThat(claimed.ticket().toByteArray()).isEqualTo(envelope);
-        assertThat(claimed.project().documents()).containsExactly(ByteString.copyFrom(cast.site.a.genesis));
+        assertThat(claimed.project().documents()).containsExactly(ByteString.copyFrom(fixture.site.a.genesis));
         verifyProject(claimed, ticket);
         CertifiedIdentity controller = controllerOf(claimed);
         AllocatedSlot slot = AllocationVerifier.require(
@@ -92,15 +92,15 @@ class TicketLifecycleTest extends TicketFixture {
         claimer.send(new AgentTicketMessage.Report(ticket.id(), 0, ByteString.copyFrom(part)));
         assertThat(claimer.next(RelayTicketMessage.StatementStored.class).slot())
                 .isZero();
-        RelayTicketMessage.ForwardedStatement told = vm.next(RelayTicketMessage.ForwardedStatement.class);
-        assertThat(told.statement().toByteArray()).isEqualTo(part);
-        assertThat(CertificateChain.parse(told.chain().stream()
+        RelayTicketMessage.ForwardedStatement notified = vm.next(RelayTicketMessage.ForwardedStatement.class);
+        assertThat(notified.statement().toByteArray()).isEqualTo(part);
+        assertThat(CertificateChain.parse(notified.chain().stream()
                                 .map(ByteString::toByteArray)
                                 .toList())
                         .verify(
                                 Set.of(CertificateRole.HOST),
-                                cast.beliefs.anchors(),
-                                cast.beliefs.lists(),
+                                fixture.trustStore.anchors(),
+                                fixture.trustStore.lists(),
                                 Instant.now())
                         .name())
                 .as("a receipt shows the host by it")
@@ -115,7 +115,7 @@ class TicketLifecycleTest extends TicketFixture {
         assertThat(vm.awaitState(ticket.id(), TicketState.ENDED).end()).contains(TicketEnd.COMPLETED);
         vm.send(new AgentTicketMessage.QueryTicket(ticket.id()));
         assertThat(vm.awaitState(ticket.id(), TicketState.ENDED).job()).isEqualTo(job);
-        assertThat(vm.next(RelayTicketMessage.ForwardedStatement.class)).isEqualTo(told);
+        assertThat(vm.next(RelayTicketMessage.ForwardedStatement.class)).isEqualTo(notified);
         assertThat(vm.besides)
                 .as("news of the part that was not kept")
                 .noneMatch(RelayTicketMessage.ForwardedStatement.class::isInstance);
@@ -131,7 +131,8 @@ class TicketLifecycleTest extends TicketFixture {
                         vm.welcome.chain().stream().map(ByteString::toByteArray).toList())
                 .verifyUnlisted(
                         Set.of(CertificateRole.RELAY),
-                        TrustAnchors.none().withSite(cast.beliefs.anchors().of(CertificateName.SITE)),
+                        TrustAnchors.none()
+                                .withSite(fixture.trustStore.anchors().of(CertificateName.SITE)),
                         Instant.now());
         assertThat(relay.name()).isEqualTo(RelayFixture.RELAY);
         assertThat(AllocationVerifier.read(running.allocation().toByteArray(), relay)
@@ -149,7 +150,7 @@ class TicketLifecycleTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.RUNNING);
-        ProjectHistory history = cast.site.a.history;
+        ProjectHistory history = fixture.site.a.history;
         for (long bytes = 0; bytes <= ProjectTrustBundle.MAX_DOCUMENTS; ) {
             String payload = new String(history.successor(history.owners(), Instant.now()), StandardCharsets.UTF_8);
             String padded = payload.replaceFirst(
@@ -157,10 +158,10 @@ class TicketLifecycleTest extends TicketFixture {
             byte[] successor = TestSite.sign(
                     ProjectDocument.SUCCESSOR,
                     padded.getBytes(StandardCharsets.UTF_8),
-                    cast.site.a.ann,
-                    cast.site.a.ben);
+                    fixture.site.a.ann,
+                    fixture.site.a.ben);
             history = history.with(successor);
-            cast.deliver(successor);
+            fixture.deliver(successor);
             bytes += successor.length;
         }
         TestTicketAgent claimer = TestTicketAgent.of(hostLink, RelayFixture.HOST, hostOwn);
@@ -204,7 +205,7 @@ class TicketLifecycleTest extends TicketFixture {
         assertThat(vm.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.SEQUENCE);
 
         vm.send(new AgentTicketMessage.Submit(ByteString.copyFrom(vm.ticket(TestTicketAgent.nodes(1))
-                .sign(TestTicketAgent.key(cast.credential(cast.controller)))
+                .sign(TestTicketAgent.key(fixture.credential(fixture.controller)))
                 .bytes())));
         assertThat(vm.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.SIGNATURE);
 
@@ -255,8 +256,8 @@ class TicketLifecycleTest extends TicketFixture {
 
         claimer.send(new AgentTicketMessage.Claim(ticket.id(), 2));
         assertThat(claimer.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
-        TlsCredential otherOwn = cast.credential(RelayFixture.OTHER_HOST);
-        try (TestAgent other = new TestAgent(cast, otherOwn)) {
+        TlsCredential otherOwn = fixture.credential(RelayFixture.OTHER_HOST);
+        try (TestAgent other = new TestAgent(fixture, otherOwn)) {
             TestTicketAgent thief = TestTicketAgent.of(other.attachment().link(), RelayFixture.OTHER_HOST, otherOwn);
             thief.send(new AgentTicketMessage.Claim(ticket.id(), 1));
             assertThat(thief.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.PROJECT);
@@ -265,8 +266,8 @@ class TicketLifecycleTest extends TicketFixture {
 
     @Test
     void a_stream_without_the_controlling_vms_key_is_closed() throws Exception {
-        TlsCredential other = cast.credential(cast.site.b.name("c", CertificateRole.CONTROLLER));
-        assertThatThrownBy(() -> TestTicketAgent.controller(hostLink, cast.controller, other))
+        TlsCredential other = fixture.credential(fixture.site.b.name("c", CertificateRole.CONTROLLER));
+        assertThatThrownBy(() -> TestTicketAgent.controller(hostLink, fixture.controller, other))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("no welcome");
     }
@@ -276,9 +277,9 @@ class TicketLifecycleTest extends TicketFixture {
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(2));
         vm.order(ticket);
         vm.awaitState(ticket.id(), TicketState.ACCEPTED);
-        TlsCredential own = cast.credential(cast.device);
-        try (TestAgent device = new TestAgent(cast, own)) {
-            TestTicketAgent person = TestTicketAgent.of(device.attachment().link(), cast.device, own);
+        TlsCredential own = fixture.credential(fixture.device);
+        try (TestAgent device = new TestAgent(fixture, own)) {
+            TestTicketAgent person = TestTicketAgent.of(device.attachment().link(), fixture.device, own);
             person.send(new AgentTicketMessage.QueryQuota());
             RelayTicketMessage.Quota quota = person.next(RelayTicketMessage.Quota.class);
             ProjectApproval.Quota approved = TestSite.QUOTA;

@@ -31,9 +31,9 @@ class TicketStreamAcceptorTest {
                 Thread.currentThread().interrupt();
             }
         });
-        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
+        TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
         TicketStreamAcceptor door = new TicketStreamAcceptor(
-                null, beliefs, new CertificateName("r1", "relay", CertificateName.SITE), shares);
+                null, trustStore, new CertificateName("r1", "relay", CertificateName.SITE), shares);
         CertifiedIdentity host = new CertifiedIdentity(
                 new CertificateName("n1", "host", CertificateName.SITE), CertificateRole.HOST, null, null, null, null);
         EmbeddedChannel stream = new EmbeddedChannel();

@@ -34,9 +34,9 @@ class TicketStreamLimitsTest {
         assertThat(shares.checks().submit("somebody", 1, () -> await(busy))).isTrue();
         ByteString envelope = ByteString.copyFrom(new byte[1000]);
         AgentTicketMessage chain = new AgentTicketMessage.Open(List.of(envelope, envelope, envelope), envelope);
-        long price = MessageCost.of(chain, List.of());
+        long cost = MessageCost.of(chain, List.of());
         for (int i = 0; i < ProtocolLimits.PROJECT_STREAMS; i++) {
-            assertThat(shares.checks().submit("flood", price, () -> order.add("flood")))
+            assertThat(shares.checks().submit("flood", cost, () -> order.add("flood")))
                     .isTrue();
         }
         long ticket = MessageCost.of(new AgentTicketMessage.Submit(envelope), List.of());
@@ -48,7 +48,7 @@ class TicketStreamLimitsTest {
         assertThat(done.await(20, TimeUnit.SECONDS)).isTrue();
         assertThat(order.indexOf("other"))
                 .as("chains of the flood that came before")
-                .isLessThanOrEqualTo((int) (MessageCost.DEAREST / price) + 1);
+                .isLessThanOrEqualTo((int) (MessageCost.HIGHEST / cost) + 1);
     }
 
     private static void await(CountDownLatch latch) {
@@ -72,7 +72,7 @@ class TicketStreamLimitsTest {
                 new AgentTicketMessage.QueryQuota())) {
             assertThat(MessageCost.of(each, List.of()))
                     .as(each.getClass().getSimpleName())
-                    .isBetween(1L, MessageCost.DEAREST);
+                    .isBetween(1L, MessageCost.HIGHEST);
         }
         ByteString ordinary = ByteString.copyFrom(new byte[Ticket.MAX_BYTES / 4]);
         assertThat(MessageCost.of(new AgentTicketMessage.Open(chain, ordinary), chain))

@@ -41,18 +41,18 @@ class TicketTakeOverTest extends TicketFixture {
 
     /** Its host's link brings the one after it. */
     private void opensAnew(CertificateName name) throws Exception {
-        later = cast.credential(name);
+        later = fixture.credential(name);
         second = TestTicketAgent.controller(hostLink, name, later);
     }
 
     private void revokeTheFirst() throws Exception {
-        cast.deliver(TestSite.list(cast.site.a.authority, 2, controllerOwn));
+        fixture.deliver(TestSite.list(fixture.site.a.authority, 2, controllerOwn));
     }
 
     @Test
     void it_answers_for_what_was_asked_before_when_it_signs_the_same_again() throws Exception {
         Ticket ticket = running();
-        opensAnew(cast.controller);
+        opensAnew(fixture.controller);
         byte[] envelope = second.takesOver(ticket, 2);
         assertThat(second.awaitState(ticket.id(), TicketState.RUNNING).job()).isEqualTo(job(ticket.id()));
         revokeTheFirst();
@@ -65,8 +65,8 @@ class TicketTakeOverTest extends TicketFixture {
                         claimed.chain().stream().map(ByteString::toByteArray).toList())
                 .verify(
                         Set.of(CertificateRole.CONTROLLER),
-                        cast.beliefs.anchors(),
-                        cast.beliefs.lists(),
+                        fixture.trustStore.anchors(),
+                        fixture.trustStore.lists(),
                         Instant.now());
         assertThat(AllocationVerifier.require(
                                 SignedTicket.read(claimed.ticket().toByteArray(), signer),
@@ -89,7 +89,7 @@ class TicketTakeOverTest extends TicketFixture {
     @Test
     void one_that_was_left_behind_takes_nothing_back_and_nobody_takes_over_in_its_own_life() throws Exception {
         Ticket ticket = running();
-        opensAnew(cast.controller);
+        opensAnew(fixture.controller);
         second.takesOver(ticket, ticket.epoch());
         assertThat(second.next(RelayTicketMessage.Refused.class).clause()).isEqualTo(TicketClause.SEQUENCE);
         byte[] envelope = second.takesOver(ticket, 3);
@@ -105,7 +105,7 @@ class TicketTakeOverTest extends TicketFixture {
     @Test
     void what_it_does_not_sign_ends_with_the_one_before() throws Exception {
         Ticket ticket = running();
-        opensAnew(cast.controller);
+        opensAnew(fixture.controller);
         revokeTheFirst();
         assertThat(second.awaitState(ticket.id(), TicketState.ENDED).end()).contains(TicketEnd.REVOKED);
     }
@@ -113,7 +113,7 @@ class TicketTakeOverTest extends TicketFixture {
     @Test
     void another_controlling_vm_of_the_project_takes_nothing_over() throws Exception {
         Ticket ticket = running();
-        opensAnew(cast.site.a.name("d", CertificateRole.CONTROLLER));
+        opensAnew(fixture.site.a.name("d", CertificateRole.CONTROLLER));
         second.takesOver(ticket, 2);
         second.awaitState(ticket.id(), TicketState.RUNNING);
         revokeTheFirst();
@@ -126,14 +126,14 @@ class TicketTakeOverTest extends TicketFixture {
     @Test
     void a_ticket_is_not_revoked_by_a_restart_for_certificates_that_came_after_it() throws Exception {
         Ticket ticket = running();
-        opensAnew(cast.controller);
+        opensAnew(fixture.controller);
         second.takesOver(ticket, 2);
         second.awaitState(ticket.id(), TicketState.RUNNING);
         host.close();
-        cast.kill();
+        fixture.kill();
         // Before the first moment of the certificate.
-        AgedDatabase.accepted(cast.database(), ticket.id(), Instant.now().minus(Duration.ofHours(30)));
-        cast.relay = cast.serve(0, RelayLimits.DEFAULT);
+        AgedDatabase.accepted(fixture.database(), ticket.id(), Instant.now().minus(Duration.ofHours(30)));
+        fixture.relay = fixture.serve(0, RelayLimits.DEFAULT);
         controllerOwn = later;
         attach();
         Thread.sleep(2500);

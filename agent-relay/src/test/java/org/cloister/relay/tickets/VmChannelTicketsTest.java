@@ -51,13 +51,14 @@ class VmChannelTicketsTest extends TicketFixture {
     /** The host's own agent keeps nothing but its link, and each VM has a port of its name. */
     @Override
     void attach() throws Exception {
-        host = TestAgent.silent(cast);
+        host = TestAgent.silent(fixture);
         VmForwarder forwarding = new VmForwarder(RelayFixture.HOST, host);
-        hostsLink = TestAgent.dialling(cast, () -> hostOwn, cast.relay.address(), host.beliefs, forwarding);
+        hostsLink = TestAgent.dialling(fixture, () -> hostOwn, fixture.relay.address(), host.trustStore, forwarding);
         hostLink = host.attachment().link();
         pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")));
-        port = forwarding.open(cast.loops.next(), pipe.socket(), Set.of(cast.controller), new VmPortListener() {});
-        inside = TestAgent.inVm(cast, pipe.device());
+        port = forwarding.open(
+                fixture.loops.next(), pipe.socket(), Set.of(fixture.controller), new VmPortListener() {});
+        inside = TestAgent.inVm(fixture, pipe.device());
     }
 
     @AfterEach
@@ -70,12 +71,13 @@ class VmChannelTicketsTest extends TicketFixture {
 
     @Test
     void a_ticket_goes_out_by_the_vms_channel_and_its_nodes_come_back_by_it() throws Exception {
-        vm = TestTicketAgent.controller(inside.attachment().link(), cast.controller, controllerOwn);
+        vm = TestTicketAgent.controller(inside.attachment().link(), fixture.controller, controllerOwn);
         CertifiedIdentity relay = CertificateChain.parse(
                         vm.welcome.chain().stream().map(ByteString::toByteArray).toList())
                 .verifyUnlisted(
                         Set.of(CertificateRole.RELAY),
-                        TrustAnchors.none().withSite(cast.beliefs.anchors().of(CertificateName.SITE)),
+                        TrustAnchors.none()
+                                .withSite(fixture.trustStore.anchors().of(CertificateName.SITE)),
                         Instant.now());
         Ticket ticket = vm.ticket(TestTicketAgent.nodes(1));
         vm.order(ticket);
@@ -90,8 +92,8 @@ class VmChannelTicketsTest extends TicketFixture {
     @Test
     void a_vm_has_no_stream_of_tickets_for_a_name_that_is_not_its_own_or_for_none() throws Exception {
         ClientLink link = inside.attachment().link();
-        TlsCredential worker = cast.credential(cast.worker);
-        assertThat(end(link, Optional.of(speaker(cast.worker, worker)))).contains("not-allowed");
+        TlsCredential worker = fixture.credential(fixture.worker);
+        assertThat(end(link, Optional.of(speaker(fixture.worker, worker)))).contains("not-allowed");
         assertThat(end(link, Optional.empty())).contains("not-allowed");
     }
 
@@ -99,10 +101,11 @@ class VmChannelTicketsTest extends TicketFixture {
     void who_the_vm_is_the_relay_believes_by_the_vms_own_key_and_not_by_its_host() throws Exception {
         ClientLink link = inside.attachment().link();
         // The port lets the name pass, and what signs is the host's key, or a worker's under the name.
-        for (TlsCredential other : new TlsCredential[] {hostOwn, cast.credential(cast.worker)}) {
-            assertThat(end(link, Optional.of(speaker(cast.controller, other)))).isNotEmpty();
+        for (TlsCredential other : new TlsCredential[] {hostOwn, fixture.credential(fixture.worker)}) {
+            assertThat(end(link, Optional.of(speaker(fixture.controller, other))))
+                    .isNotEmpty();
         }
-        assertThat(TestTicketAgent.controller(link, cast.controller, controllerOwn)
+        assertThat(TestTicketAgent.controller(link, fixture.controller, controllerOwn)
                         .welcome
                         .chain())
                 .as("its own is believed on the same channel")

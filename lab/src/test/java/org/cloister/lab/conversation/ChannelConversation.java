@@ -64,7 +64,7 @@ final class ChannelConversation implements AutoCloseable {
                 relay.host(),
                 relay.credential(relay.host()),
                 relay.address(),
-                relay.beliefs(),
+                relay.trustStore(),
                 new AtomicInteger());
         pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")), wire);
         vm = new BootedVm(pipe.device(), folder.resolve("run"));
@@ -76,7 +76,7 @@ final class ChannelConversation implements AutoCloseable {
         TlsCredential own = relay.credential(new CertificateName("n2", "host", CertificateName.SITE));
         return new AgentLink(
                 loops,
-                new AgentLink.Settings(List.of(relay.address()), () -> own, each -> each, relay.beliefs(), "a test"),
+                new AgentLink.Settings(List.of(relay.address()), () -> own, each -> each, relay.trustStore(), "a test"),
                 events,
                 new SecureRandom());
     }

@@ -86,7 +86,7 @@ final class ChannelOpener implements AutoCloseable {
                         loops,
                         relay.address(),
                         relay.credential(relay.device()),
-                        CertifiedPeerVerifier.forRelays(relay.beliefs()))
+                        CertifiedPeerVerifier.forRelays(relay.trustStore()))
                 .get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 

@@ -289,7 +289,7 @@ class RenewalForwarderTest {
         RelayFixture.get(
                 org.cloister.transport.link.ClientLink.dial(relays.loops, relays.relay.address(), device, chain -> {
                     presented.add(chain.get(0));
-                    return CertifiedPeerVerifier.forRelays(relays.beliefs).verify(chain);
+                    return CertifiedPeerVerifier.forRelays(relays.trustStore).verify(chain);
                 }));
         assertThat(presented).containsExactly(renewal.get().chain().get(0));
     }

@@ -58,7 +58,7 @@ final class TestRegistrationAuthority implements CertificateRenewal.Signer, Auto
                         List.of(relay),
                         new AuthorityLinkCredential(site, InstantSource.system()),
                         trust -> trust.only(RelayFixture.RELAY),
-                        relays.beliefs(),
+                        relays.trustStore(),
                         "a test's desk"),
                 renewal.forRelay("r1"),
                 new Random(2));

@@ -92,7 +92,7 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
         wire = new RecordCuttingProxy(relay.address());
         TlsCredential host = relay.credential(relay.host());
         hostKey = key(host);
-        TrustStore ofHost = relay.beliefs();
+        TrustStore ofHost = relay.trustStore();
         claims = new TicketClaims(
                 new ClaimResponseVerifier(
                         hostKey.verificationKey(), ofHost, EpochStore.open(folder.resolve("epochs")), used -> false),
@@ -109,7 +109,7 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
         port = forwarding.open(loops.next(), pipe.socket(), Set.of(relay.controller()), new VmPortListener() {});
 
         TlsCredential controller = relay.credential(relay.controller());
-        TrustStore ofVm = relay.beliefs();
+        TrustStore ofVm = relay.trustStore();
         site = new SiteTrust(ofVm);
         workers = new SiteWorkerAllocator(
                 new SiteWorkerAllocator.Settings(
