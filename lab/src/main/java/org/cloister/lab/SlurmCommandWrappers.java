@@ -56,7 +56,8 @@ public final class SlurmCommandWrappers {
         String enqueue = real("sbatch");
         String run = "echo run >>" + folder.resolve(RUNS) + "\n";
         String failed =
-                "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2; exit 1";
+                "echo 'sbatch: error: Batch job submission failed: Socket timed out on send/recv operation' >&2;"
+                        + " exit 1";
         write(
                 "sbatch",
                 run

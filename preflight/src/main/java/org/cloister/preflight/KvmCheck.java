@@ -21,7 +21,7 @@ record KvmCheck() implements PreflightCheck {
                 : PreflightFinding.warning(
                         this,
                         "guests will run under emulation: " + outcome.text(),
-                        "switch on VT-x or AMD-V in the firmware (in a VM: nested virtualisation), then modprobe kvm_intel"
-                                + " or kvm_amd");
+                        "switch on VT-x or AMD-V in the firmware (in a VM: nested virtualisation), then"
+                                + " modprobe kvm_intel or kvm_amd");
     }
 }

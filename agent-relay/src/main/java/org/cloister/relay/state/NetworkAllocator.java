@@ -61,9 +61,10 @@ public final class NetworkAllocator {
      */
     public boolean releaseVlan(String project) throws RelayDatabaseException {
         time.store();
-        return sql.update("""
-                        UPDATE vlan SET project = NULL, rests_until = ? WHERE project = ? AND NOT EXISTS (
-                        SELECT 1 FROM address WHERE address.vlan = vlan.number AND address.ticket IS NOT NULL)""", restsUntil(), project) == 1;
+        String release = """
+                UPDATE vlan SET project = NULL, rests_until = ? WHERE project = ? AND NOT EXISTS (
+                SELECT 1 FROM address WHERE address.vlan = vlan.number AND address.ticket IS NOT NULL)""";
+        return sql.update(release, restsUntil(), project) == 1;
     }
 
     /** Returns the projects whose VLAN has no address that a ticket holds. */
@@ -133,9 +134,10 @@ public final class NetworkAllocator {
      */
     public NetworkLease allocateController(String opening, String project)
             throws RelayDatabaseException, PoolExhaustedException {
-        once(sql.update("""
+        String allocate = """
                 INSERT INTO address (vlan, host, ticket, slot, rests_until) VALUES (?, ?, ?, 0, 0)
-                ON CONFLICT (vlan, host) DO UPDATE SET ticket = excluded.ticket, slot = 0""", vlan(project), NetworkPool.CONTROLLER, opening));
+                ON CONFLICT (vlan, host) DO UPDATE SET ticket = excluded.ticket, slot = 0""";
+        once(sql.update(allocate, vlan(project), NetworkPool.CONTROLLER, opening));
         return find(opening).orElseThrow();
     }
 

@@ -83,7 +83,8 @@ final class StateSchema {
         return List.of(
                 // Never deleted: it detects an old ticket after its own row was deleted.
                 """
-                CREATE TABLE project_sequence (project TEXT PRIMARY KEY, epoch BIGINT NOT NULL, number BIGINT NOT NULL)""",
+                CREATE TABLE project_sequence (
+                  project TEXT PRIMARY KEY, epoch BIGINT NOT NULL, number BIGINT NOT NULL)""",
                 """
                 CREATE TABLE ticket (
                   id TEXT PRIMARY KEY, project TEXT NOT NULL, controller TEXT NOT NULL, digest TEXT NOT NULL,
@@ -139,6 +140,7 @@ final class StateSchema {
                 CREATE TABLE address (
                   vlan INTEGER NOT NULL REFERENCES vlan (number), host INTEGER NOT NULL,
                   ticket TEXT REFERENCES ticket (id), slot INTEGER, rests_until BIGINT NOT NULL,
-                  PRIMARY KEY (vlan, host), UNIQUE (ticket, slot), CHECK ((ticket IS NULL) = (slot IS NULL)))""", "CREATE INDEX address_free ON address (vlan, rests_until, host) WHERE ticket IS NULL");
+                  PRIMARY KEY (vlan, host), UNIQUE (ticket, slot), CHECK ((ticket IS NULL) = (slot IS NULL)))""", """
+                CREATE INDEX address_free ON address (vlan, rests_until, host) WHERE ticket IS NULL""");
     }
 }

@@ -22,7 +22,8 @@ public final class TicketTable {
 
     private static final String COLUMNS = """
             SELECT id, project, controller, digest, epoch, number, nodes, cpus, memory_mib, account, accepted, state,
-            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive FROM ticket\s""";
+            withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive
+            FROM ticket\s""";
 
     private final SqlSession sql;
 
@@ -82,10 +83,11 @@ public final class TicketTable {
 
     private void advance(String project, TicketSequence sequence)
             throws RelayDatabaseException, TicketSequenceException {
-        int rows = sql.update("""
+        String advance = """
                 INSERT INTO project_sequence (project, epoch, number) VALUES (?, ?, ?)
                 ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch, number = excluded.number
-                WHERE (project_sequence.epoch, project_sequence.number) < (excluded.epoch, excluded.number)""", project, sequence.epoch(), sequence.number());
+                WHERE (project_sequence.epoch, project_sequence.number) < (excluded.epoch, excluded.number)""";
+        int rows = sql.update(advance, project, sequence.epoch(), sequence.number());
         if (rows == 0) {
             throw new TicketSequenceException(
                     project, sequence, highest(project).orElseThrow());

@@ -23,8 +23,8 @@ final class FloodBench {
     private static final int WARM = 20;
     private static final int SLICES = 4;
     /**
-     * Number of tickets in one slice. With {@link #SLICES} of each kind, fewer than the addresses of a project's network,
-     * each of which has a reuse delay.
+     * Number of tickets in one slice. With {@link #SLICES} of each kind, fewer than the addresses of a project's
+     * network, each of which has a reuse delay.
      */
     private static final int TICKETS = 100;
 

@@ -70,8 +70,9 @@ public final class Demo {
                 new DemoPage.Fact("guest image", manifest.identity().toString()),
                 new DemoPage.Fact(
                         "not shown",
-                        "what root of a host that the policy names reads in its guests' memory, for that is all of it (level 0,"
-                                + " docs/threat-model.md); packages and enrolment: the daemons ran from this checkout"),
+                        "what root of a host that the policy names reads in its guests' memory, for that is all of it"
+                                + " (level 0, docs/threat-model.md); packages and enrolment: the daemons ran from this"
+                                + " checkout"),
                 new DemoPage.Fact("time of the demo", ProgressLog.seconds(steps.total())));
     }
 

@@ -183,7 +183,8 @@ final class DemoSequence {
             }
         }
         claims.record(
-                "each job's receipt says where it ran and what was erased, signed by controlling VM, workers, hosts and relay",
+                "each job's receipt says where it ran and what was erased, signed by controlling VM, workers, hosts"
+                        + " and relay",
                 "agentctl receipt verify: tickets " + String.join(" and ", tickets));
     }
 
@@ -211,6 +212,7 @@ final class DemoSequence {
         opened.close();
         claims.record(
                 "nothing is left on the hosts",
-                "no VM, port, flow, device, folder, disk or job of Slurm's, asked of QEMU, Open vSwitch, the kernel and Slurm");
+                "no VM, port, flow, device, folder, disk or job of Slurm's, asked of QEMU, Open vSwitch, the kernel"
+                        + " and Slurm");
     }
 }

@@ -50,7 +50,8 @@ public final class TimedJobs {
         this.user.succeed(
                 "sh",
                 "-c",
-                "printf '%%s\\n' '#!/bin/sh' 'date +%%s.%%N >%1$s/$SLURM_JOB_ID' 'echo $SLURM_JOB_NODELIST >>%1$s/$SLURM_JOB_ID' 'exec sleep $1' >%1$s.sh"
+                ("printf '%%s\\n' '#!/bin/sh' 'date +%%s.%%N >%1$s/$SLURM_JOB_ID'"
+                                + " 'echo $SLURM_JOB_NODELIST >>%1$s/$SLURM_JOB_ID' 'exec sleep $1' >%1$s.sh")
                         .formatted(what));
     }
 

@@ -187,7 +187,9 @@ public final class RelaySiteFiles {
         return documents.resolve(GENESIS);
     }
 
-    /** Certifies another opener and member; the second owner issues, and the relay receives that owner's revocations. */
+    /**
+     * Certifies another opener and member; the second owner issues, and the relay receives that owner's revocations.
+     */
     public void enrol(String person) throws IOException {
         try {
             CertificateAuthority authority = authority(SigningKey.of(owners.get(1)));

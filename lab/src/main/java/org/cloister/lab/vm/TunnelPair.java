@@ -17,8 +17,9 @@ import org.cloister.lab.guest.LinkScript;
 
 /** Ends of one project's network at a controlling VM and at a worker, in two guests on one host. */
 public final class TunnelPair implements AutoCloseable {
-    private static final Pattern NEEDED = Pattern.compile(
-            "lab/target/classes|/base/target/|agent-vm|luks-keyops|strongswan-conf|netty|jnr-|jffi|/asm|jackson|slf4j-api");
+    private static final Pattern NEEDED =
+            Pattern.compile("lab/target/classes|/base/target/|agent-vm|luks-keyops|strongswan-conf"
+                    + "|netty|jnr-|jffi|/asm|jackson|slf4j-api");
     private static final int VLAN = 182;
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final String STEPS = "/run/link.steps";

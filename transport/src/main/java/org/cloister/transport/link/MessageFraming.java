@@ -47,7 +47,8 @@ public final class MessageFraming extends ByteToMessageDecoder {
      * in its frames, and an HTTP/2 stream's window opens by the bytes that were read as messages, not by those that
      * were received.
      *
-     * @param mayRead called before each message, on the channel's event loop; after false, {@link #resume} calls it again
+     * @param mayRead called before each message, on the channel's event loop; after false, {@link #resume} calls it
+     *     again
      */
     public MessageFraming(int maxBytes, Reader reader, BooleanSupplier mayRead) {
         this(maxBytes, reader, mayRead, true);
