@@ -13,7 +13,7 @@ public final class LabVm implements Closeable {
     /** Limit for TCG on a busy machine of two cores; a single guest needs a tenth of it. */
     private static final Duration BOOT_LIMIT = Duration.ofMinutes(2);
 
-    private static final Duration DEFAULT_LIMIT = Duration.ofMinutes(1);
+    private static final Duration DEFAULT_LIMIT = Duration.ofMinutes(3);
 
     private final LabLibvirt libvirt;
     private final LabVmSpec spec;
