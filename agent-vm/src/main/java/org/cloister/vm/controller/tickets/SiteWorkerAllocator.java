@@ -1,8 +1,6 @@
 package org.cloister.vm.controller.tickets;
 
-import com.google.protobuf.ByteString;
 import java.io.IOException;
-import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -23,7 +21,6 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
-import org.cloister.protocol.ticket.Withdrawal;
 import org.cloister.vm.controller.tickets.WorkerEvent.Allocated;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerEvent.Ended;
@@ -44,6 +41,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
 
     private final Settings terms;
     private final TicketFolder book;
+    private final TicketSigner signer;
     private final WorkerSlots slots;
     private final TicketRecorder witness;
     private final ScheduledExecutorService decisions;
@@ -88,6 +86,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
             InstantSource clock) {
         this.terms = terms;
         this.book = book;
+        this.signer = new TicketSigner(terms.project(), terms.key(), book.epoch());
         this.slots = slots;
         this.witness = witness;
         this.decisions = decisions;
@@ -223,7 +222,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
                 send(isStale(booked) ? new AgentTicketMessage.QueryTicket(booked.id()) : order(booked.ticket()));
             }
             case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(booked.id()));
-            case WITHDRAWN -> sendWithdrawal(booked.id());
+            case WITHDRAWN -> send(signer.signWithdrawal(booked.id()));
         }
     }
 
@@ -330,7 +329,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         if (known.get().state() != StoredTicket.State.WITHDRAWN) {
             book.write(known.get().withState(StoredTicket.State.WITHDRAWN));
         }
-        sendWithdrawal(ticket);
+        send(signer.signWithdrawal(ticket));
     }
 
     private void end(StoredTicket booked, EndReason trouble) throws IOException {
@@ -342,22 +341,9 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     private AgentTicketMessage order(Ticket ticket) throws IOException {
-        try {
-            byte[] envelope = ticket.sign(terms.key(), book.epoch()).bytes();
-            witness.recordSubmission(ticket, envelope);
-            return new AgentTicketMessage.Submit(ByteString.copyFrom(envelope));
-        } catch (GeneralSecurityException e) {
-            throw new IOException("ticket " + ticket.id() + ": cannot be signed: " + e.getMessage(), e);
-        }
-    }
-
-    private void sendWithdrawal(String ticket) throws IOException {
-        try {
-            send(new AgentTicketMessage.Withdraw(ByteString.copyFrom(
-                    new Withdrawal(ticket, terms.project()).sign(terms.key()).bytes())));
-        } catch (GeneralSecurityException e) {
-            throw new IOException("ticket " + ticket + ": its withdrawal cannot be signed: " + e.getMessage(), e);
-        }
+        AgentTicketMessage.Submit signed = signer.sign(ticket);
+        witness.recordSubmission(ticket, signed.ticket().toByteArray());
+        return signed;
     }
 
     /** Sends a message; what cannot be sent now is sent on the next stream. */
