@@ -52,6 +52,12 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     /** Tickets of an earlier boot that were submitted again on this stream as this boot's. */
     private final Set<String> taken = new HashSet<>();
 
+    /**
+     * Stale tickets that the relay was asked about on this stream and has not answered for: a refusal names its ticket
+     * only, so a second one would be taken for that of the ticket signed again.
+     */
+    private final Set<String> queried = new HashSet<>();
+
     private Consumer<WorkerEvent> events = event -> {};
     private RelayTicketConnection.@Nullable Sender office;
 
@@ -156,6 +162,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         decide(() -> {
             office = to;
             taken.clear();
+            queried.clear();
             for (StoredTicket each : book.all()) {
                 repeat(each);
             }
@@ -176,6 +183,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     public void onMessage(RelayTicketMessage message) {
         decide(() -> {
             if (message instanceof RelayTicketMessage.Update update) {
+                queried.remove(update.ticket());
                 witness.recordUpdate(update);
                 Optional<StoredTicket> known = book.find(update.ticket());
                 if (known.isPresent()) {
@@ -184,6 +192,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
             } else if (message instanceof RelayTicketMessage.ForwardedStatement part) {
                 witness.recordHostStatement(part);
             } else if (message instanceof RelayTicketMessage.Refused refused) {
+                queried.remove(refused.ticket());
                 Optional<StoredTicket> known = book.find(refused.ticket());
                 if (known.isPresent()) {
                     refused(known.get(), refused);
@@ -219,7 +228,11 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         switch (booked.state()) {
             case ORDERED -> {
                 // If another start signed it, or it has expired, the relay is first asked whether it has the ticket.
-                send(isStale(booked) ? new AgentTicketMessage.QueryTicket(booked.id()) : order(booked.ticket()));
+                if (!isStale(booked)) {
+                    send(order(booked.ticket()));
+                } else if (office != null && queried.add(booked.id())) {
+                    send(new AgentTicketMessage.QueryTicket(booked.id()));
+                }
             }
             case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(booked.id()));
             case WITHDRAWN -> send(signer.signWithdrawal(booked.id()));
