@@ -21,6 +21,12 @@ record SshHostBlock(CertificateName vm, String login, Path identity, Path knownH
      */
     private static final int ALIVE_S = 300;
 
+    /**
+     * Seconds until sshd's first line must have arrived; without this limit ssh waits for it without end. Longer than
+     * the command may take for its link, its circuit and the VM's grant.
+     */
+    private static final int CONNECT_S = 180;
+
     private static final Pattern PLAIN = Pattern.compile("[A-Za-z0-9_@:,./=+-]+");
 
     String render(String alias) {
@@ -36,6 +42,7 @@ record SshHostBlock(CertificateName vm, String login, Path identity, Path knownH
                 + line("UpdateHostKeys", "no")
                 + line("PasswordAuthentication", "no")
                 + line("ForwardAgent", "no")
+                + line("ConnectTimeout", String.valueOf(CONNECT_S))
                 + line("ServerAliveInterval", String.valueOf(ALIVE_S))
                 + line("ProxyCommand", command());
     }

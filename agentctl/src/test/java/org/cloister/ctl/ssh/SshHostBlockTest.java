@@ -51,6 +51,7 @@ class SshHostBlockTest {
                         "userknownhostsfile " + folder.resolve("known_hosts-main"),
                         "stricthostkeychecking true",
                         "updatehostkeys false",
+                        "connecttimeout 180",
                         "serveraliveinterval 300",
                         "serveralivecountmax 3",
                         "proxycommand agentctl project connect --site '/it'\\''s 100%%/site.pem'");
