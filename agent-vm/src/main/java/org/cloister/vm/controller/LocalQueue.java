@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.OptionalInt;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -26,7 +25,6 @@ public final class LocalQueue implements AutoCloseable {
     /** Slurm's default path, as distributions build it. */
     private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
 
-    private final QueueJournal ledger;
     private final QueueController controller;
     private final VmMetrics metrics;
     private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
@@ -38,16 +36,15 @@ public final class LocalQueue implements AutoCloseable {
     private LocalQueue(
             ControllerConfig config,
             WorkerAllocator workers,
-            QueueJournal ledger,
+            QueueJournal journal,
             VmMetrics metrics,
             Consumer<RuntimeException> broken) {
-        this.ledger = ledger;
         this.metrics = metrics;
         this.controller = new QueueController(
                 config.settings(),
                 new LocalSlurmCommands(config.slurm().program(), clients(config)::writeNodes),
                 workers,
-                ledger,
+                journal,
                 new JobStatusFiles(config.statusFolder(), InstantSource.system()),
                 metrics,
                 InstantSource.system(),
@@ -56,16 +53,23 @@ public final class LocalQueue implements AutoCloseable {
                 broken);
     }
 
+    /** Opens the queue's journal, which names the owner of each ticket's job. */
+    public static QueueJournal openJournal(ControllerConfig config) throws IOException {
+        Files.createDirectories(config.state());
+        return QueueJournal.open(config.state().resolve("ledger"));
+    }
+
     /**
      * Starts the queue; continues where an earlier one was closed or killed.
      *
-     * @param workers closed by the caller, after this queue
+     * @param workers closed by the caller, after this queue, as is the journal
      * @param broken called once when the queue has stopped working; the process must then end
      */
-    public static LocalQueue start(ControllerConfig config, WorkerAllocator workers, Consumer<RuntimeException> broken)
+    public static LocalQueue start(
+            ControllerConfig config, WorkerAllocator workers, QueueJournal journal, Consumer<RuntimeException> broken)
             throws IOException {
         VmMetrics metrics = new VmMetrics();
-        LocalQueue queue = start(config, workers, metrics, broken);
+        LocalQueue queue = start(config, workers, journal, metrics, broken);
         config.metrics().ifPresent(queue::keepMetrics);
         return queue;
     }
@@ -76,12 +80,14 @@ public final class LocalQueue implements AutoCloseable {
      * @param metrics published by the caller
      */
     public static LocalQueue start(
-            ControllerConfig config, WorkerAllocator workers, VmMetrics metrics, Consumer<RuntimeException> broken)
+            ControllerConfig config,
+            WorkerAllocator workers,
+            QueueJournal journal,
+            VmMetrics metrics,
+            Consumer<RuntimeException> broken)
             throws IOException {
-        Files.createDirectories(config.state());
         Files.createDirectories(config.run());
-        LocalQueue queue =
-                new LocalQueue(config, workers, QueueJournal.open(config.state().resolve("ledger")), metrics, broken);
+        LocalQueue queue = new LocalQueue(config, workers, journal, metrics, broken);
         boolean started = false;
         try {
             queue.controller.start();
@@ -92,11 +98,6 @@ public final class LocalQueue implements AutoCloseable {
                 queue.close();
             }
         }
-    }
-
-    /** Returns the UID of the user whose job a ticket is for; empty if the queue has no such ticket. Thread-safe. */
-    public OptionalInt ownerOf(String ticket) {
-        return ledger.ownerOf(ticket);
     }
 
     private static ClientSlurmConf clients(ControllerConfig config) {
@@ -112,9 +113,8 @@ public final class LocalQueue implements AutoCloseable {
 
     /** Stops the queue; running jobs continue. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         clock.shutdownNow();
         controller.close();
-        ledger.close();
     }
 }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +26,7 @@ import org.cloister.vm.controller.config.ProjectFolders;
 import org.cloister.vm.controller.daemons.MungeKey;
 import org.cloister.vm.controller.provision.SystemWorkerAccess;
 import org.cloister.vm.controller.provision.WorkerProvisioner;
+import org.cloister.vm.controller.queue.QueueJournal;
 import org.cloister.vm.controller.receipts.ReceiptCollector;
 import org.cloister.vm.controller.ssh.SshGateway;
 import org.cloister.vm.controller.storage.NfsExports;
@@ -93,15 +93,15 @@ final class RunningProject implements AutoCloseable {
             parts.push(munge::close);
             FilterStateFile filter = machine.startSlurm(munge, members);
             NfsExports exports = machine.startStorage();
-            CompletableFuture<LocalQueue> queued = new CompletableFuture<>();
+            QueueJournal journal = LocalQueue.openJournal(config);
+            parts.push(journal::close);
             WorkerProvisioner provisioner = provisioner(
                     new SystemWorkerAccess(foundation.uplink(), tunnels, exports, foundation.network()),
-                    ticket -> queued.join().ownerOf(ticket),
+                    journal::ownerOf,
                     members,
                     munge);
             SigningKey signing = keys.signer();
             ReceiptCollector receipts = receipts(signing, believing.siteTrust());
-            CompletableFuture<SiteWorkerAllocator> told = new CompletableFuture<>();
             this.desk = new WorkerAdmission(
                     terms(believing),
                     new WorkerAdmission.Stores(
@@ -113,17 +113,14 @@ final class RunningProject implements AutoCloseable {
                     receipts,
                     decisions,
                     clock,
-                    new WorkerAdmission.Listeners(
-                            event -> told.join().onWorkerEvent(event), equipment.metrics()::unauthenticatedPeer));
+                    equipment.metrics()::unauthenticatedPeer);
             parts.push(desk::close);
             SiteWorkerAllocator workers = workers(signing, receipts);
-            told.complete(workers);
             this.line =
                     new RelayTicketConnection(() -> own.speaker(signing), believing.siteTrust()::onWelcome, workers);
             LocalQueue queue = LocalQueue.start(
-                    config, workers, equipment.metrics(), e -> ending.shutDown("the queue is broken: " + e));
+                    config, workers, journal, equipment.metrics(), e -> ending.shutDown("the queue is broken: " + e));
             parts.push(queue::close);
-            queued.complete(queue);
             this.access = machine.startSshGateway(believing.trustStore(), members, signing);
             keep(provisioner, receipts, filter);
             done = true;

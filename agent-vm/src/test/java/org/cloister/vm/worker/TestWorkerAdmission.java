@@ -73,8 +73,13 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
                 new RecordedHandovers(),
                 decisions,
                 InstantSource.system(),
-                new WorkerAdmission.Listeners(news::add, () -> {}));
-        decisions.submit(() -> desk.expectWorkers(world.ticket, world.update())).get(20, TimeUnit.SECONDS);
+                () -> {});
+        decisions
+                .submit(() -> {
+                    desk.start(news::add);
+                    return desk.expectWorkers(world.ticket, world.update());
+                })
+                .get(20, TimeUnit.SECONDS);
     }
 
     private final class RecordedHandovers implements HandoverRecorder {

@@ -157,8 +157,11 @@ abstract class WorkerSessionHarness {
                 lives,
                 decisions,
                 InstantSource.system(),
-                new WorkerAdmission.Listeners(news::add, strangers::incrementAndGet));
-        onDesk(() -> desk.expectWorkers(world.ticket, world.update()));
+                strangers::incrementAndGet);
+        onDesk(() -> {
+            desk.start(news::add);
+            return desk.expectWorkers(world.ticket, world.update());
+        });
         EventLoop loop = loops.next();
         controllers = new AgentLink(
                 loop, relay.dialler(loop), "a controlling VM", beliefs, new ControllerEvents(), new Random(1));

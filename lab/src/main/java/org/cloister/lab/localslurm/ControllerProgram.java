@@ -8,6 +8,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
 import org.cloister.vm.controller.LocalQueue;
 import org.cloister.vm.controller.config.ControllerConfig;
+import org.cloister.vm.controller.queue.QueueJournal;
 
 /**
  * Program: {@code HOME LAB QUOTA}. Runs the queue of a fixture's Local Slurm until its input ends or it is killed. It
@@ -30,7 +31,8 @@ public final class ControllerProgram {
                 Integer.parseInt(args[2]),
                 Optional.of(site.cluster().programs()));
         try (NamespaceWorkers workers = new NamespaceWorkers(site, List.of(SlurmPairFixture.SHAPE));
-                LocalQueue queue = LocalQueue.start(config, workers, ControllerProgram::exit)) {
+                QueueJournal journal = LocalQueue.openJournal(config);
+                LocalQueue queue = LocalQueue.start(config, workers, journal, ControllerProgram::exit)) {
             System.out.println(ControllerProcess.READY);
             while (System.in.read() >= 0) {
                 // The parent process closes its end.

@@ -212,6 +212,9 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
     }
 
     @Override
+    public void start(Consumer<WorkerEvent> workerEvents) {}
+
+    @Override
     public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {
         return site.verifyAllocation(update.allocation().toByteArray()).slots().size();
     }

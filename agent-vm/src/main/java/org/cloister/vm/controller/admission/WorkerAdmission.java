@@ -57,7 +57,6 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private final HandoverRecorder lives;
     private final Executor decisions;
     private final InstantSource clock;
-    private final Consumer<WorkerEvent> news;
     private final ExpectedWorkers expected = new ExpectedWorkers();
     /** Sessions of admitted workers by name; one session per worker is accepted at a time. */
     private final Map<CertificateName, WorkerSession> talks = new HashMap<>();
@@ -69,6 +68,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     private final RevocationWatch lapses;
     private final Set<String> released = new HashSet<>();
+    private Consumer<WorkerEvent> events = event -> {};
 
     /**
      * Identity and trust of the controlling VM.
@@ -102,14 +102,6 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     /** Records of hand-overs on the project's drive. */
     public record Stores(HandoverLedger handovers, AdmittedWorkers admitted) {}
 
-    /**
-     * Listeners of the worker admission.
-     *
-     * @param events receives what workers report
-     * @param unauthenticatedPeer called for each circuit, or request for one, that is not a worker's; on any thread
-     */
-    public record Listeners(Consumer<WorkerEvent> events, Runnable unauthenticatedPeer) {}
-
     /** Verifies a received allocation. */
     @FunctionalInterface
     public interface AllocationVerifier {
@@ -121,7 +113,10 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         Allocation verify(byte[] envelope) throws IOException;
     }
 
-    /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
+    /**
+     * @param decisions a single thread, which also makes the calls of {@link WorkerSlots}
+     * @param unauthenticatedPeer called for each circuit, or request for one, that is not a worker's; on any thread
+     */
     public WorkerAdmission(
             Context terms,
             Stores books,
@@ -129,23 +124,31 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             HandoverRecorder lives,
             Executor decisions,
             InstantSource clock,
-            Listeners reports) {
+            Runnable unauthenticatedPeer) {
         this.terms = terms;
         this.giver = giver;
         this.returning = new WorkerReadmission(books.admitted(), terms, giver);
-        this.strangers = new UnauthenticatedPeerCounter(reports.unauthenticatedPeer());
+        this.strangers = new UnauthenticatedPeerCounter(unauthenticatedPeer);
         this.arrivals = new BootCircuits(
                 new WorkerAttestation(terms, books.handovers(), giver, returning, lives, strangers),
                 returning,
                 strangers,
                 clock,
                 this::listen,
-                reports.events());
+                this::report);
         this.lapses = new RevocationWatch(terms, expected, returning, decisions, this::lapsed);
         this.lives = lives;
         this.decisions = decisions;
         this.clock = clock;
-        this.news = reports.events();
+    }
+
+    @Override
+    public void start(Consumer<WorkerEvent> listener) {
+        events = listener;
+    }
+
+    private void report(WorkerEvent event) {
+        events.accept(event);
     }
 
     @Override
@@ -275,7 +278,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         String ticket = place.ticket();
         int slot = place.slot().slot();
         if (message instanceof VmMessage.PhaseCompleted passed) {
-            WorkerEvents.passed(place, passed).ifPresent(news);
+            WorkerEvents.passed(place, passed).ifPresent(this::report);
         } else if (message instanceof VmMessage.Ready) {
             on.markReady();
             ready(place, worker, on);
@@ -297,7 +300,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     /** Reports the node ready when it has the credentials of this boot: before, nothing here can reach it. */
     private void ready(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on) {
         if (on.isReady() && returning.isCurrent(worker)) {
-            news.accept(WorkerEvents.ready(place));
+            report(WorkerEvents.ready(place));
         }
     }
 
@@ -345,7 +348,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     }
 
     private void gone(ExpectedWorkers.ExpectedSlot place, BootPhase at, String code) {
-        news.accept(WorkerEvents.gone(place, at, code));
+        report(WorkerEvents.gone(place, at, code));
     }
 
     private List<WorkerSession> of(String ticket) {

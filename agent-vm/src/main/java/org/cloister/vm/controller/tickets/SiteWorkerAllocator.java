@@ -101,7 +101,10 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
 
     @Override
     public void start(Consumer<WorkerEvent> heard) {
-        decide(() -> events = heard);
+        decide(() -> {
+            events = heard;
+            slots.start(this::onWorkerEvent);
+        });
     }
 
     @Override
@@ -147,7 +150,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     /** Forwards a worker's report; drops it if the ticket is closing. */
-    public void onWorkerEvent(WorkerEvent event) {
+    void onWorkerEvent(WorkerEvent event) {
         decide(() -> {
             Optional<StoredTicket> known = book.find(event.ticket());
             boolean late = event instanceof Passed passed && passed.phase() == WorkerPhase.TEARDOWN;

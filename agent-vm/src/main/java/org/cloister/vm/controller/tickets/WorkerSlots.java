@@ -1,6 +1,7 @@
 package org.cloister.vm.controller.tickets;
 
 import java.io.IOException;
+import java.util.function.Consumer;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 
@@ -9,6 +10,9 @@ import org.cloister.protocol.ticket.Ticket;
  * progress. No call blocks.
  */
 public interface WorkerSlots {
+    /** @param events receives what workers report; set once, before all other calls */
+    void start(Consumer<WorkerEvent> events);
+
     /**
      * Expects workers for the slots of a ticket that has nodes. Called again whenever the relay reports them.
      *

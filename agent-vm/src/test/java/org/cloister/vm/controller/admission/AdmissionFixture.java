@@ -107,8 +107,11 @@ final class AdmissionFixture implements AutoCloseable {
     AdmissionFixture(Path folder) throws Exception {
         this.folder = folder;
         desk = desk();
-        settle(() -> assertThat(desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update()))
-                .isEqualTo(2));
+        settle(() -> {
+            desk.start(news::add);
+            assertThat(desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update()))
+                    .isEqualTo(2);
+        });
     }
 
     private WorkerAdmission.Context terms() {
@@ -131,7 +134,7 @@ final class AdmissionFixture implements AutoCloseable {
                 lives,
                 decisions,
                 () -> now,
-                new WorkerAdmission.Listeners(news::add, strangers::incrementAndGet));
+                strangers::incrementAndGet);
     }
 
     /** The next boot, with what the drive has, that has heard of its tickets. */
@@ -140,7 +143,10 @@ final class AdmissionFixture implements AutoCloseable {
         access.said.clear();
         news.clear();
         desk = desk();
-        settle(() -> desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update()));
+        settle(() -> {
+            desk.start(news::add);
+            desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update());
+        });
     }
 
     @Override

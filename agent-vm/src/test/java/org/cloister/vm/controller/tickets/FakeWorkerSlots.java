@@ -3,12 +3,16 @@ package org.cloister.vm.controller.tickets;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 
 /** Writes down what it is told; an allocation is the number of its slots. */
 final class FakeWorkerSlots implements WorkerSlots {
     final List<String> told = new ArrayList<>();
+
+    @Override
+    public void start(Consumer<WorkerEvent> events) {}
 
     @Override
     public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {

@@ -27,6 +27,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.DsseEnvelope;
@@ -204,6 +205,9 @@ class RelayTicketConnectionTest {
 
     /** Slots as the desk has them, without workers. */
     private final class OpenSlots implements WorkerSlots {
+        @Override
+        public void start(Consumer<WorkerEvent> events) {}
+
         @Override
         public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {
             return site.verifyAllocation(update.allocation().toByteArray())
