@@ -21,7 +21,6 @@ import org.cloister.transport.channel.HostPortDialler;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.AgentLinkListener;
-import org.cloister.vm.metrics.VmMetrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -49,7 +48,7 @@ public final class HostChannel implements AutoCloseable {
             BootKeyPairs keys,
             ChannelListenerFactory beginning,
             AgentVmStatusFile status,
-            VmMetrics metrics) {
+            ChannelMetrics metrics) {
         TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
         Listener life = new Listener(beginning.create(keys, new VmTrustStore(beliefs)), status, metrics);
         HostPortDialler port = new HostPortDialler(loop, device);
@@ -69,14 +68,14 @@ public final class HostChannel implements AutoCloseable {
     private static final class Listener implements AgentLinkListener {
         private final AgentLinkListener begun;
         private final AgentVmStatusFile status;
-        private final VmMetrics metrics;
+        private final ChannelMetrics metrics;
         private final CompletableFuture<Void> attached = new CompletableFuture<>();
         /**
          * Reason of the last loss, logged once: a host may be away for long, and each attempt fails in the same way.
          */
         private String lastLoss = "";
 
-        Listener(AgentLinkListener begun, AgentVmStatusFile status, VmMetrics metrics) {
+        Listener(AgentLinkListener begun, AgentVmStatusFile status, ChannelMetrics metrics) {
             this.begun = begun;
             this.status = status;
             this.metrics = metrics;

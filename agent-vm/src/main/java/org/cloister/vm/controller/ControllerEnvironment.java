@@ -6,7 +6,6 @@ import org.cloister.ipsec.EspMode;
 import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.vm.controller.config.MachineSettings;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.daemon.UnitControl;
 
 /**
@@ -23,7 +22,7 @@ public record ControllerEnvironment(
         Cryptsetup cryptsetup,
         UnitControl services,
         MachineSettings machineSettings,
-        VmMetrics metrics,
+        ControllerMetrics metrics,
         Path run,
         Path etc,
         EspMode esp) {}

@@ -12,7 +12,6 @@ import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.boot.VmTrustStore;
 import org.cloister.vm.controller.config.MachineSettings;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.PowerOff;
 import org.cloister.vm.system.daemon.SystemdUnitControl;
 
@@ -25,11 +24,15 @@ public final class ControllerRole {
     private final Path run;
     private final BootJournal begun;
     private final ControllerStatusFiles reports;
-    private final VmMetrics metrics;
+    private final ControllerMetrics metrics;
 
     /** @param run folder on tmpfs */
     public ControllerRole(
-            SecretAllocator secrets, Path run, BootJournal begun, ControllerStatusFiles reports, VmMetrics metrics) {
+            SecretAllocator secrets,
+            Path run,
+            BootJournal begun,
+            ControllerStatusFiles reports,
+            ControllerMetrics metrics) {
         this.secrets = secrets;
         this.run = run;
         this.begun = begun;

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 import org.cloister.vm.rpcfilter.RpcRefusalCounter;
 import org.slf4j.Logger;
@@ -15,10 +14,10 @@ final class FilterRefusalMetrics {
     private static final Logger LOG = LoggerFactory.getLogger(FilterRefusalMetrics.class);
 
     private final FilterStateFile state;
-    private final VmMetrics metrics;
+    private final ControllerMetrics metrics;
     private Map<String, Long> seen = Map.of();
 
-    FilterRefusalMetrics(FilterStateFile state, VmMetrics metrics) {
+    FilterRefusalMetrics(FilterStateFile state, ControllerMetrics metrics) {
         this.state = state;
         this.metrics = metrics;
     }

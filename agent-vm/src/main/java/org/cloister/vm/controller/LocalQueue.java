@@ -4,42 +4,30 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.InstantSource;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.vm.controller.config.ControllerConfig;
 import org.cloister.vm.controller.queue.QueueController;
 import org.cloister.vm.controller.queue.QueueJournal;
+import org.cloister.vm.controller.queue.QueueMetrics;
 import org.cloister.vm.controller.slurm.ClientSlurmConf;
 import org.cloister.vm.controller.slurm.LocalSlurmCommands;
 import org.cloister.vm.controller.status.JobStatusFiles;
 import org.cloister.vm.controller.tickets.WorkerAllocator;
-import org.cloister.vm.metrics.MetricsFile;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 
-/** The queue controller of the Local Slurm as configured, with its journal, job statuses and metrics. */
+/** The queue controller of the Local Slurm as configured, with its job statuses. */
 public final class LocalQueue implements AutoCloseable {
-    private static final long METRICS_S = 10;
     /** Slurm's default path, as distributions build it. */
     private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
 
     private final QueueController controller;
-    private final VmMetrics metrics;
-    private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "metrics");
-        thread.setDaemon(true);
-        return thread;
-    });
 
     private LocalQueue(
             ControllerConfig config,
             WorkerAllocator workers,
             QueueJournal journal,
-            VmMetrics metrics,
+            QueueMetrics metrics,
             Consumer<RuntimeException> broken) {
-        this.metrics = metrics;
         this.controller = new QueueController(
                 config.settings(),
                 new LocalSlurmCommands(config.slurm().program(), clients(config)::writeNodes),
@@ -66,24 +54,10 @@ public final class LocalQueue implements AutoCloseable {
      * @param broken called once when the queue has stopped working; the process must then end
      */
     public static LocalQueue start(
-            ControllerConfig config, WorkerAllocator workers, QueueJournal journal, Consumer<RuntimeException> broken)
-            throws IOException {
-        VmMetrics metrics = new VmMetrics();
-        LocalQueue queue = start(config, workers, journal, metrics, broken);
-        config.metrics().ifPresent(queue::keepMetrics);
-        return queue;
-    }
-
-    /**
-     * Starts the queue with metrics of the caller.
-     *
-     * @param metrics published by the caller
-     */
-    public static LocalQueue start(
             ControllerConfig config,
             WorkerAllocator workers,
             QueueJournal journal,
-            VmMetrics metrics,
+            QueueMetrics metrics,
             Consumer<RuntimeException> broken)
             throws IOException {
         Files.createDirectories(config.run());
@@ -105,16 +79,9 @@ public final class LocalQueue implements AutoCloseable {
                 config.clientSlurmConf(), config.slurm().configuration().orElse(SLURM_CONF));
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
-    private void keepMetrics(Path path) {
-        MetricsFile file = new MetricsFile(path);
-        clock.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS);
-    }
-
     /** Stops the queue; running jobs continue. */
     @Override
     public void close() {
-        clock.shutdownNow();
         controller.close();
     }
 }

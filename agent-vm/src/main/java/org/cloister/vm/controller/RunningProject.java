@@ -15,7 +15,6 @@ import org.cloister.protocol.handover.WorkerMount;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.protocol.ticket.Allocation;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
@@ -113,7 +112,7 @@ final class RunningProject implements AutoCloseable {
                     receipts,
                     decisions,
                     clock,
-                    equipment.metrics()::unauthenticatedPeer);
+                    equipment.metrics());
             parts.push(desk::close);
             SiteWorkerAllocator workers = workers(signing, receipts);
             this.line =
@@ -211,19 +210,10 @@ final class RunningProject implements AutoCloseable {
         return new WorkerAdmission.Context(
                 own::credential,
                 believing.trustStore(),
-                envelope -> opened(believing.siteTrust(), envelope),
+                believing.siteTrust()::verifyAllocation,
                 foundation.unlocked().documents().policy(),
                 new WorkerAdmission.HostTrust(believing.siteTrust()::isUntrusted, believing.siteTrust()::isKeyRevoked),
                 false);
-    }
-
-    private Allocation opened(SiteTrust site, byte[] envelope) throws IOException {
-        try {
-            return site.verifyAllocation(envelope);
-        } catch (IOException e) {
-            equipment.metrics().allocationRefused();
-            throw e;
-        }
     }
 
     private ReceiptCollector receipts(SigningKey signing, SiteTrust site) throws IOException {

@@ -18,14 +18,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.cloister.daemon.http.PrometheusText;
 import org.cloister.protocol.access.AccessResponse.Refused;
-import org.cloister.vm.controller.queue.QueueMetrics;
+import org.cloister.vm.boot.ChannelMetrics;
+import org.cloister.vm.controller.ControllerMetrics;
 import org.cloister.vm.controller.ssh.SshSessionMetrics;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerPhase;
+import org.cloister.vm.system.volume.VolumeMetrics;
 import org.cloister.vm.system.volume.VolumeName;
+import org.cloister.vm.worker.WorkerMetrics;
 
 /** All metrics of agent-vm, described in docs/metrics.md. No job, user or project becomes part of a metric. */
-public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
+public final class VmMetrics implements ChannelMetrics, ControllerMetrics, VolumeMetrics, WorkerMetrics {
     private static final String PREFIX = "cloister.vm.";
     private static final Pattern CODE = Pattern.compile("[a-z][a-z0-9-]{0,30}");
     /** Bound of the site's failure codes: they come from outside, and each becomes a permanent metric. */
@@ -89,38 +92,30 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> open);
     }
 
-    /**
-     * Records that the channel is attached.
-     *
-     * @param seconds from the kernel's start until now
-     */
+    @Override
     public void channelAttached(double seconds) {
         attached = 1;
         attachedSeconds = seconds;
         sessions.inc();
     }
 
-    /**
-     * Records that all of a controlling VM's daemons, queue and servers run.
-     *
-     * @param began time since its drive was open
-     */
+    @Override
     public void projectStarted(Duration began) {
         working = 1;
         beginSeconds = began.toMillis() / 1000.0;
     }
 
-    /** Sets the size of an open volume and its used space, in bytes; both are 0 for a volume that is not open. */
+    @Override
     public void setVolumeUsage(VolumeName name, long bytes, long used) {
         spaces.put(name, new Space(bytes, used));
     }
 
-    /** Records that the project's services do not run any more. */
+    @Override
     public void projectStopped() {
         working = 0;
     }
 
-    /** Records the loss of a channel that was attached. */
+    @Override
     public void channelLost() {
         attached = 0;
         losses.inc();
@@ -152,7 +147,7 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         exported.inc(bytes);
     }
 
-    /** Records whether a worker's circuit to its controlling VM is open. */
+    @Override
     public void setCircuitOpen(boolean isOpen) {
         if (open == 1 && !isOpen) {
             breaks.inc();
@@ -160,12 +155,12 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         open = isOpen ? 1 : 0;
     }
 
-    /** Counts an allocation that was refused; its ticket is withdrawn. */
+    @Override
     public void allocationRefused() {
         refusedAllocations.inc();
     }
 
-    /** Counts a circuit, or a request for one, in a worker's name that was not a worker's. */
+    @Override
     public void unauthenticatedPeer() {
         strangers.inc();
     }
@@ -210,11 +205,7 @@ public final class VmMetrics implements QueueMetrics, SshSessionMetrics {
         silent.inc();
     }
 
-    /**
-     * Counts RPCs that workers were refused.
-     *
-     * @param name of the message type, such as {@code request_trigger_set}
-     */
+    @Override
     public void rpcsRefused(String name, long more) {
         registry.counter(PREFIX + "slurm.refused." + name).inc(more);
     }

@@ -14,7 +14,6 @@ import org.cloister.vm.boot.AgentVmPhase;
 import org.cloister.vm.boot.AgentVmStatusFile;
 import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.boot.BootKeyPairs;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.daemon.SystemdUnitControl;
 import org.cloister.vm.system.volume.VolumeStatusFile;
 import org.cloister.vm.worker.state.WorkerStateMachine;
@@ -28,7 +27,7 @@ public final class WorkerRole {
     private final BootJournal begun;
     private final AgentVmStatusFile status;
     private final VolumeStatusFile volumes;
-    private final VmMetrics metrics;
+    private final WorkerMetrics metrics;
 
     /**
      * Creates the role.
@@ -41,7 +40,7 @@ public final class WorkerRole {
             BootJournal begun,
             AgentVmStatusFile status,
             VolumeStatusFile volumes,
-            VmMetrics metrics) {
+            WorkerMetrics metrics) {
         this.secrets = secrets;
         this.run = run;
         this.begun = begun;

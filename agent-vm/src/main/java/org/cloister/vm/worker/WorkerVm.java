@@ -34,7 +34,6 @@ import org.cloister.vm.boot.AgentVmPhase;
 import org.cloister.vm.boot.AgentVmStatusFile;
 import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.controller.tickets.WorkerPhase;
-import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.worker.state.WorkerStateAction;
 import org.cloister.vm.worker.state.WorkerStateEvent;
 import org.cloister.vm.worker.state.WorkerStateMachine;
@@ -90,7 +89,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
      *
      * @param nanos as {@link System#nanoTime}
      */
-    record Environment(AgentVmStatusFile status, VmMetrics metrics, InstantSource clock, LongSupplier nanos) {}
+    record Environment(AgentVmStatusFile status, WorkerMetrics metrics, InstantSource clock, LongSupplier nanos) {}
 
     /** Shuts the worker down on SIGTERM. Returns when it has ended, or after the limit. */
     public void stop(Duration limit) throws InterruptedException {

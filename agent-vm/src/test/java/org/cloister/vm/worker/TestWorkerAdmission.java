@@ -27,6 +27,7 @@ import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
+import org.cloister.vm.controller.admission.CountedAdmissionMetrics;
 import org.cloister.vm.controller.admission.HandoverLedger;
 import org.cloister.vm.controller.admission.HandoverRecorder;
 import org.cloister.vm.controller.admission.WorkerAdmission;
@@ -73,7 +74,7 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
                 new RecordedHandovers(),
                 decisions,
                 InstantSource.system(),
-                () -> {});
+                new CountedAdmissionMetrics());
         decisions
                 .submit(() -> {
                     desk.start(news::add);

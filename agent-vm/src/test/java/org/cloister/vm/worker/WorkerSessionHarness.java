@@ -39,6 +39,7 @@ import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.boot.VmTrustStore;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
+import org.cloister.vm.controller.admission.CountedAdmissionMetrics;
 import org.cloister.vm.controller.admission.HandoverLedger;
 import org.cloister.vm.controller.admission.WorkerAdmission;
 import org.cloister.vm.controller.tickets.WorkerEvent;
@@ -62,7 +63,7 @@ abstract class WorkerSessionHarness {
     final KeptStatements lives = new KeptStatements();
     final ExecutorService decisions = Executors.newSingleThreadExecutor();
     final BlockingQueue<WorkerEvent> news = new LinkedBlockingQueue<>();
-    final AtomicLong strangers = new AtomicLong();
+    final CountedAdmissionMetrics counts = new CountedAdmissionMetrics();
     final RecordedSetup machine = new RecordedSetup();
     final VmMetrics metrics = new VmMetrics();
 
@@ -157,7 +158,7 @@ abstract class WorkerSessionHarness {
                 lives,
                 decisions,
                 InstantSource.system(),
-                strangers::incrementAndGet);
+                counts);
         onDesk(() -> {
             desk.start(news::add);
             return desk.expectWorkers(world.ticket, world.update());

@@ -148,10 +148,10 @@ class WorkerSessionTest extends WorkerSessionHarness {
             return true;
         });
         boot();
-        for (int i = 0; i < 1000 && strangers.get() < 2; i++) {
+        for (int i = 0; i < 1000 && counts.unauthenticatedPeers().get() < 2; i++) {
             Thread.sleep(10);
         }
-        assertThat(strangers.get()).isGreaterThanOrEqualTo(2);
+        assertThat(counts.unauthenticatedPeers().get()).isGreaterThanOrEqualTo(2);
         assertThat(decisions.submit(() -> RetainedObjectCounter.by(desk)).get(10, TimeUnit.SECONDS))
                 .isZero();
         assertThat(machine.log).isEmpty();

@@ -12,8 +12,8 @@ import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.controller.tickets.WorkerEvent;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -36,9 +36,9 @@ import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.tls.TlsCredential;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.controller.tickets.WorkerSlots;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +57,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private final HandoverRecorder lives;
     private final Executor decisions;
     private final InstantSource clock;
+    private final AdmissionMetrics metrics;
     private final ExpectedWorkers expected = new ExpectedWorkers();
     /** Sessions of admitted workers by name; one session per worker is accepted at a time. */
     private final Map<CertificateName, WorkerSession> talks = new HashMap<>();
@@ -113,10 +114,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         Allocation verify(byte[] envelope) throws IOException;
     }
 
-    /**
-     * @param decisions a single thread, which also makes the calls of {@link WorkerSlots}
-     * @param unauthenticatedPeer called for each circuit, or request for one, that is not a worker's; on any thread
-     */
+    /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
     public WorkerAdmission(
             Context terms,
             Stores books,
@@ -124,11 +122,11 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             HandoverRecorder lives,
             Executor decisions,
             InstantSource clock,
-            Runnable unauthenticatedPeer) {
+            AdmissionMetrics metrics) {
         this.terms = terms;
         this.giver = giver;
         this.returning = new WorkerReadmission(books.admitted(), terms, giver);
-        this.strangers = new UnauthenticatedPeerCounter(unauthenticatedPeer);
+        this.strangers = new UnauthenticatedPeerCounter(metrics::unauthenticatedPeer);
         this.arrivals = new BootCircuits(
                 new WorkerAttestation(terms, books.handovers(), giver, returning, lives, strangers),
                 returning,
@@ -140,6 +138,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         this.lives = lives;
         this.decisions = decisions;
         this.clock = clock;
+        this.metrics = metrics;
     }
 
     @Override
@@ -153,10 +152,18 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     @Override
     public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {
-        Allocation allocation =
-                terms.allocationVerifier().verify(update.allocation().toByteArray());
+        Allocation allocation = verify(update.allocation().toByteArray());
         expected.add(ticket, allocation);
         return allocation.slots().size();
+    }
+
+    private Allocation verify(byte[] envelope) throws IOException {
+        try {
+            return terms.allocationVerifier().verify(envelope);
+        } catch (IOException e) {
+            metrics.allocationRefused();
+            throw e;
+        }
     }
 
     @Override

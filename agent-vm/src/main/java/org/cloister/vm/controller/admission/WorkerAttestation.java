@@ -14,7 +14,7 @@ import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.HandoverTarget;
 import org.cloister.protocol.handover.VmMessage;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 

@@ -18,7 +18,7 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.tls.TlsCredential;
 import org.cloister.vm.boot.CircuitSession;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -29,7 +29,7 @@ import org.cloister.transport.circuit.OpenCircuits;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.tls.TlsCredential;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 import org.slf4j.Logger;

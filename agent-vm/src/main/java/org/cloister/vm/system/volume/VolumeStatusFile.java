@@ -18,7 +18,6 @@ import org.cloister.base.file.WorldReadableFile;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.MappingName;
 import org.cloister.luks.volume.VolumeMapping;
-import org.cloister.vm.metrics.VmMetrics;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,7 +30,7 @@ public final class VolumeStatusFile {
     private static final int VERSION = 1;
 
     private final Path file;
-    private final VmMetrics metrics;
+    private final VolumeMetrics metrics;
     private final InstantSource clock;
     private final Map<VolumeName, Volume> volumes = new EnumMap<>(VolumeName.class);
 
@@ -57,7 +56,7 @@ public final class VolumeStatusFile {
     }
 
     /** Creates the file's writer; it replaces what an earlier process of this boot wrote. */
-    public VolumeStatusFile(Path file, VmMetrics metrics, InstantSource clock) {
+    public VolumeStatusFile(Path file, VolumeMetrics metrics, InstantSource clock) {
         this.file = file;
         this.metrics = metrics;
         this.clock = clock;

@@ -16,7 +16,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.cloister.base.encoding.Digest;
@@ -60,11 +59,11 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.tls.TlsCredential;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.boot.CircuitMessageRecorder;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.controller.provision.WorkerProvisioner;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.controller.unlock.ControllerUnlockFixture;
 import org.cloister.vm.controller.unlock.VerifiedUnlock;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
 import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
@@ -81,7 +80,7 @@ final class AdmissionFixture implements AutoCloseable {
     private final CircuitPair circuits = new CircuitPair();
     private final ExecutorService decisions = Executors.newSingleThreadExecutor();
     final List<WorkerEvent> news = new CopyOnWriteArrayList<>();
-    final AtomicLong strangers = new AtomicLong();
+    final CountedAdmissionMetrics counts = new CountedAdmissionMetrics();
     final RecordingWorkerAccess access = new RecordingWorkerAccess();
     final RecordingHandoverRecorder lives = new RecordingHandoverRecorder();
     final SecretMemory munge = opening.secrets.random(128);
@@ -134,7 +133,7 @@ final class AdmissionFixture implements AutoCloseable {
                 lives,
                 decisions,
                 () -> now,
-                strangers::incrementAndGet);
+                counts);
     }
 
     /** The next boot, with what the drive has, that has heard of its tickets. */
@@ -203,7 +202,7 @@ final class AdmissionFixture implements AutoCloseable {
                 giver,
                 new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), terms, giver),
                 lives,
-                new UnauthenticatedPeerCounter(strangers::incrementAndGet));
+                new UnauthenticatedPeerCounter(counts::unauthenticatedPeer));
     }
 
     interface Condition {

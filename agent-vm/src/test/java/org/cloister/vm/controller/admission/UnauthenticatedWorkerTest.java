@@ -26,7 +26,7 @@ import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.ReadmissionGrant;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
-import org.cloister.vm.metrics.UnauthenticatedPeerCounter;
+import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -238,7 +238,7 @@ class UnauthenticatedWorkerTest {
         assertThat(logged).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192);
         vm().calls().isGiven();
         isDenied(vm().calls(), "spent");
-        assertThat(world.strangers).hasValue(1);
+        assertThat(world.counts.unauthenticatedPeers()).hasValue(1);
     }
 
     @Test

@@ -1,4 +1,4 @@
-package org.cloister.vm.metrics;
+package org.cloister.vm.boot;
 
 import java.util.concurrent.atomic.AtomicLong;
 
