@@ -6,8 +6,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.cloister.base.file.WorldReadableFile;
 import org.cloister.protocol.evidence.BootPublicKeys;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * File that reports the boot's progress to observers inside the VM: {@code phase PHASE}, the ids of the public keys,
@@ -15,6 +18,8 @@ import org.cloister.protocol.evidence.BootPublicKeys;
  * last reached.
  */
 public final class AgentVmStatusFile {
+    private static final Logger LOG = LoggerFactory.getLogger(AgentVmStatusFile.class);
+
     private final Path file;
     private final Map<AgentVmPhase, Uptime> reached = new EnumMap<>(AgentVmPhase.class);
     private String keys = "";
@@ -31,8 +36,8 @@ public final class AgentVmStatusFile {
         return status;
     }
 
-    public synchronized void writeKeys(BootPublicKeys shown) throws IOException {
-        keys = "signing " + shown.signing() + "\nsealing " + shown.sealing() + "\n";
+    public synchronized void writeKeys(BootPublicKeys publicKeys) throws IOException {
+        keys = "signing " + publicKeys.signing() + "\nsealing " + publicKeys.sealing() + "\n";
         writePhase(AgentVmPhase.KEYS);
     }
 
@@ -47,8 +52,22 @@ public final class AgentVmStatusFile {
         StringBuilder text =
                 new StringBuilder("phase ").append(phase).append('\n').append(keys);
         reached.forEach(
-                (each, when) -> text.append(each).append(' ').append(when).append('\n'));
+                (each, uptime) -> text.append(each).append(' ').append(uptime).append('\n'));
         WorldReadableFile.replace(file, text.toString().getBytes(StandardCharsets.US_ASCII));
         return now.kernel().doubleValue();
+    }
+
+    /**
+     * Records that the phase is reached; logs a failure and continues, since nothing depends on the file.
+     *
+     * @return seconds since the kernel's start; empty if the file was not written
+     */
+    public OptionalDouble reportPhase(AgentVmPhase phase) {
+        try {
+            return OptionalDouble.of(writePhase(phase));
+        } catch (IOException e) {
+            LOG.warn("status: not written: {}; see the folder it is in", e.toString());
+            return OptionalDouble.empty();
+        }
     }
 }

@@ -29,12 +29,12 @@ public final class AssignmentPoller implements AgentLinkListener {
     private static final long FIRST_MS = 1000;
     private static final long LONGEST_MS = 30_000;
 
-    private final VmTrustStore believed;
-    private final RoleStarter assigned;
+    private final VmTrustStore trustStore;
+    private final RoleStarter starter;
     private final Runnable off;
 
     private @Nullable AgentAttachStream current;
-    private @Nullable AgentLinkListener begun;
+    private @Nullable AgentLinkListener role;
     private long pauseMs = FIRST_MS;
 
     /** Starts the role that the VM is assigned. */
@@ -51,56 +51,56 @@ public final class AssignmentPoller implements AgentLinkListener {
     /**
      * Creates the poller.
      *
-     * @param believed receives the assignment's project as a trust anchor before the role is started
+     * @param trustStore receives the assignment's project as a trust anchor before the role is started
      * @param off powers off a VM that has not started a role
      */
-    public AssignmentPoller(VmTrustStore believed, RoleStarter assigned, Runnable off) {
-        this.believed = believed;
-        this.assigned = assigned;
+    public AssignmentPoller(VmTrustStore trustStore, RoleStarter starter, Runnable off) {
+        this.trustStore = trustStore;
+        this.starter = starter;
         this.off = off;
     }
 
     @Override
     public void onAttached(AgentAttachStream attachment) {
         current = attachment;
-        if (begun == null) {
-            ask(attachment);
+        if (role == null) {
+            queryAssignment(attachment);
         } else {
-            begun.onAttached(attachment);
+            role.onAttached(attachment);
         }
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
-    private void ask(AgentAttachStream attachment) {
+    private void queryAssignment(AgentAttachStream attachment) {
         AssignmentQuery.ask(attachment.link()).addListener((Future<VmAssignment> answer) -> {
-            if (begun != null || current != attachment) {
+            if (role != null || current != attachment) {
                 return;
             }
             if (answer.isSuccess()) {
-                begin(attachment, answer.getNow());
-            } else if (answer.cause() instanceof AssignmentRefusedException none
-                    && none.why() == AssignmentMessage.RefusalReason.UNKNOWN) {
-                begun = new UnassignedVm(off);
-                begun.onAttached(attachment);
+                startRole(attachment, answer.getNow());
+            } else if (answer.cause() instanceof AssignmentRefusedException refused
+                    && refused.why() == AssignmentMessage.RefusalReason.UNKNOWN) {
+                role = new UnassignedVm(off);
+                role.onAttached(attachment);
             } else {
                 LOG.warn("assignment: {}; asked for again", answer.cause().getMessage());
-                attachment.link().loop().schedule(() -> again(attachment), pauseMs, TimeUnit.MILLISECONDS);
+                attachment.link().loop().schedule(() -> queryAgain(attachment), pauseMs, TimeUnit.MILLISECONDS);
                 pauseMs = Math.min(2 * pauseMs, LONGEST_MS);
             }
         });
     }
 
-    private void again(AgentAttachStream attachment) {
-        if (begun == null && current == attachment) {
-            ask(attachment);
+    private void queryAgain(AgentAttachStream attachment) {
+        if (role == null && current == attachment) {
+            queryAssignment(attachment);
         }
     }
 
-    private void begin(AgentAttachStream attachment, VmAssignment assignment) {
+    private void startRole(AgentAttachStream attachment, VmAssignment assignment) {
         LOG.info("this VM is {}, asked for by {}", assignment.name(), assignment.requester());
-        believed.replaceAnchors(TrustAnchors.none().withProject(assignment.project()));
-        begun = assigned.startRole(assignment);
-        begun.onAttached(attachment);
+        trustStore.replaceAnchors(TrustAnchors.none().withProject(assignment.project()));
+        role = starter.startRole(assignment);
+        role.onAttached(attachment);
     }
 
     /**
@@ -108,37 +108,37 @@ public final class AssignmentPoller implements AgentLinkListener {
      */
     @Override
     public void onShutdownRequest(Duration within) {
-        if (begun == null) {
-            begun = new UnassignedVm(off);
+        if (role == null) {
+            role = new UnassignedVm(off);
         }
-        begun.onShutdownRequest(within);
+        role.onShutdownRequest(within);
     }
 
     @Override
     public boolean onRevocationList(byte[] signed) {
-        boolean taken = believed.addRevocationList(signed);
-        return (begun != null && begun.onRevocationList(signed)) || taken;
+        boolean added = trustStore.addRevocationList(signed);
+        return (role != null && role.onRevocationList(signed)) || added;
     }
 
     @Override
     public void onLost(String why) {
         current = null;
-        if (begun != null) {
-            begun.onLost(why);
+        if (role != null) {
+            role.onLost(why);
         }
     }
 
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
-        if (begun != null) {
-            begun.onServed(name, refused);
+        if (role != null) {
+            role.onServed(name, refused);
         }
     }
 
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        if (begun != null) {
-            begun.onDial(attachment, dial);
+        if (role != null) {
+            role.onDial(attachment, dial);
         } else {
             attachment.refuse(dial, CloseReason.REFUSED);
         }
@@ -146,22 +146,22 @@ public final class AssignmentPoller implements AgentLinkListener {
 
     @Override
     public void onListRefused(IdentityRefusedException list) {
-        if (begun != null) {
-            begun.onListRefused(list);
+        if (role != null) {
+            role.onListRefused(list);
         }
     }
 
     @Override
     public void onRenewed(Instant until) {
-        if (begun != null) {
-            begun.onRenewed(until);
+        if (role != null) {
+            role.onRenewed(until);
         }
     }
 
     @Override
     public void onRenewalFailed(String why) {
-        if (begun != null) {
-            begun.onRenewalFailed(why);
+        if (role != null) {
+            role.onRenewalFailed(why);
         }
     }
 }

@@ -27,12 +27,12 @@ public final class BootJournal {
 
     private final Path file;
     private final List<String> lines;
-    private final boolean unknown;
+    private final boolean unreadable;
 
-    private BootJournal(Path file, List<String> lines, boolean unknown) {
+    private BootJournal(Path file, List<String> lines, boolean unreadable) {
         this.file = file;
         this.lines = new ArrayList<>(lines);
-        this.unknown = unknown;
+        this.unreadable = unreadable;
     }
 
     /**
@@ -59,7 +59,7 @@ public final class BootJournal {
 
     /** Returns whether a host was asked to sign evidence for keys. */
     public synchronized boolean hasRequestedEvidence() {
-        return unknown || !lines.isEmpty();
+        return unreadable || !lines.isEmpty();
     }
 
     /** Returns whether evidence may have been requested for a VM of this role. */
@@ -70,7 +70,7 @@ public final class BootJournal {
 
     /** Returns whether the journal's content is unknown, so that every step may have been started. */
     public boolean isUnreadable() {
-        return unknown;
+        return unreadable;
     }
 
     /**
@@ -101,7 +101,7 @@ public final class BootJournal {
      */
     public synchronized void recordEvidenceRequest(CertificateRole role) throws IOException {
         if (lines.isEmpty()) {
-            add(ASKED + role);
+            append(ASKED + role);
         }
     }
 
@@ -111,10 +111,10 @@ public final class BootJournal {
      * @param note what undoing the step needs; may be empty
      */
     public synchronized void recordStep(String step, String note) throws IOException {
-        add(step + " " + note);
+        append(step + " " + note);
     }
 
-    private void add(String line) throws IOException {
+    private void append(String line) throws IOException {
         Files.createDirectories(file.toAbsolutePath().getParent());
         try (FileChannel channel = FileChannel.open(
                 file,

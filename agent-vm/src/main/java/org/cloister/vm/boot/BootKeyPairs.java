@@ -36,13 +36,13 @@ public final class BootKeyPairs implements AutoCloseable {
     private final KeyPair signing;
     private final Hpke hpke;
     private final SealingKey sealing;
-    private final BootPublicKeys shown;
+    private final BootPublicKeys publicKeys;
 
-    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootPublicKeys shown) {
+    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootPublicKeys publicKeys) {
         this.signing = signing;
         this.hpke = hpke;
         this.sealing = sealing;
-        this.shown = shown;
+        this.publicKeys = publicKeys;
     }
 
     /**
@@ -56,10 +56,10 @@ public final class BootKeyPairs implements AutoCloseable {
         SealingKey sealing = hpke.generate();
         boolean done = false;
         try {
-            BootPublicKeys shown =
+            BootPublicKeys publicKeys =
                     new BootPublicKeys(VerificationKey.of(signing.getPublic()), key(sealing.publicKey()));
             done = true;
-            return new BootKeyPairs(signing, hpke, sealing, shown);
+            return new BootKeyPairs(signing, hpke, sealing, publicKeys);
         } finally {
             if (!done) {
                 sealing.close();
@@ -69,7 +69,7 @@ public final class BootKeyPairs implements AutoCloseable {
 
     /** Returns the public keys to which evidence binds this boot. */
     public BootPublicKeys publicKeys() {
-        return shown;
+        return publicKeys;
     }
 
     /** Returns the private key for TLS and signatures of this boot. */
@@ -119,7 +119,7 @@ public final class BootKeyPairs implements AutoCloseable {
     /** Returns the ids of the public keys. */
     @Override
     public String toString() {
-        return "BootKeyPairs[signing " + shown.signing() + ", sealing " + shown.sealing() + "]";
+        return "BootKeyPairs[signing " + publicKeys.signing() + ", sealing " + publicKeys.sealing() + "]";
     }
 
     private static KeyPair signing(SecureRandom random) {

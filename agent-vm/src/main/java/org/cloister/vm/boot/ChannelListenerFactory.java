@@ -12,9 +12,9 @@ public interface ChannelListenerFactory {
      * Creates the listener of the channel; called once per boot, before the channel is opened.
      *
      * @param keys of this boot
-     * @param believed trusts nobody yet: a VM trusts the people and machines that its project names, once it is
+     * @param trustStore trusts nobody yet: a VM trusts the people and machines that its project names, once it is
      *     assigned one
      * @return receives the channel's events, on its event loop
      */
-    AgentLinkListener create(BootKeyPairs keys, VmTrustStore believed);
+    AgentLinkListener create(BootKeyPairs keys, VmTrustStore trustStore);
 }

@@ -1,7 +1,6 @@
 package org.cloister.vm.boot;
 
 import io.netty.channel.EventLoop;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -46,13 +45,14 @@ public final class HostChannel implements AutoCloseable {
             Path device,
             String software,
             BootKeyPairs keys,
-            ChannelListenerFactory beginning,
+            ChannelListenerFactory listeners,
             AgentVmStatusFile status,
             ChannelMetrics metrics) {
-        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
-        Listener life = new Listener(beginning.create(keys, new VmTrustStore(beliefs)), status, metrics);
-        HostPortDialler port = new HostPortDialler(loop, device);
-        return new HostChannel(new AgentLink(loop, port, software, beliefs, life, new SecureRandom()), life.attached);
+        TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
+        Listener listener = new Listener(listeners.create(keys, new VmTrustStore(trustStore)), status, metrics);
+        HostPortDialler dialler = new HostPortDialler(loop, device);
+        return new HostChannel(
+                new AgentLink(loop, dialler, software, trustStore, listener, new SecureRandom()), listener.attached);
     }
 
     /** Completes when the channel is attached for the first time. */
@@ -66,7 +66,7 @@ public final class HostChannel implements AutoCloseable {
     }
 
     private static final class Listener implements AgentLinkListener {
-        private final AgentLinkListener begun;
+        private final AgentLinkListener role;
         private final AgentVmStatusFile status;
         private final ChannelMetrics metrics;
         private final CompletableFuture<Void> attached = new CompletableFuture<>();
@@ -75,8 +75,8 @@ public final class HostChannel implements AutoCloseable {
          */
         private String lastLoss = "";
 
-        Listener(AgentLinkListener begun, AgentVmStatusFile status, ChannelMetrics metrics) {
-            this.begun = begun;
+        Listener(AgentLinkListener role, AgentVmStatusFile status, ChannelMetrics metrics) {
+            this.role = role;
             this.status = status;
             this.metrics = metrics;
         }
@@ -85,74 +85,63 @@ public final class HostChannel implements AutoCloseable {
         public void onAttached(AgentAttachStream attachment) {
             LOG.info("attached to the host");
             lastLoss = "";
-            say(AgentVmPhase.ATTACHED);
+            status.reportPhase(AgentVmPhase.ATTACHED).ifPresent(metrics::channelAttached);
             attached.complete(null);
-            begun.onAttached(attachment);
+            role.onAttached(attachment);
         }
 
         @Override
         public void onLost(String why) {
             if (lastLoss.isEmpty() && attached.isDone()) {
-                say(AgentVmPhase.LOST);
+                status.reportPhase(AgentVmPhase.LOST);
                 metrics.channelLost();
             }
             if (!why.equals(lastLoss)) {
                 LOG.warn("not attached to the host: {}; trying again", why);
             }
             lastLoss = why;
-            begun.onLost(why);
-        }
-
-        private void say(AgentVmPhase phase) {
-            try {
-                double seconds = status.writePhase(phase);
-                if (phase == AgentVmPhase.ATTACHED) {
-                    metrics.channelAttached(seconds);
-                }
-            } catch (IOException e) {
-                LOG.warn("status: not written: {}; see the folder it is in", e.toString());
-            }
+            role.onLost(why);
         }
 
         @Override
         public void onListRefused(IdentityRefusedException list) {
             LOG.debug("a revocation list was not taken: {}", list.getMessage());
-            begun.onListRefused(list);
+            role.onListRefused(list);
         }
 
         @Override
         public void onServed(CertificateName name, Optional<CloseReason> refused) {
-            begun.onServed(name, refused);
+            role.onServed(name, refused);
         }
 
         @Override
         public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-            begun.onDial(attachment, dial);
+            role.onDial(attachment, dial);
         }
 
         @Override
         public boolean onRevocationList(byte[] signed) {
-            return begun.onRevocationList(signed);
+            return role.onRevocationList(signed);
         }
 
         @Override
         public void onShutdownRequest(Duration within) {
-            begun.onShutdownRequest(within);
+            role.onShutdownRequest(within);
         }
 
         @Override
         public void onRenewed(Instant until) {
-            begun.onRenewed(until);
+            role.onRenewed(until);
         }
 
         @Override
         public void onRenewalFailed(String why) {
-            begun.onRenewalFailed(why);
+            role.onRenewalFailed(why);
         }
 
         @Override
         public void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal) {
-            begun.onRenewalRequest(attachment, renewal);
+            role.onRenewalRequest(attachment, renewal);
         }
     }
 }

@@ -8,15 +8,15 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 public final class UnauthenticatedPeerCounter {
     private final AtomicLong count = new AtomicLong();
-    private final Runnable counted;
+    private final Runnable onEvent;
 
     /**
      * Creates a counter.
      *
-     * @param counted runs at each event
+     * @param onEvent runs at each event
      */
-    public UnauthenticatedPeerCounter(Runnable counted) {
-        this.counted = counted;
+    public UnauthenticatedPeerCounter(Runnable onEvent) {
+        this.onEvent = onEvent;
     }
 
     /**
@@ -25,7 +25,7 @@ public final class UnauthenticatedPeerCounter {
      * @return whether it is to be logged
      */
     public boolean countEvent() {
-        counted.run();
+        onEvent.run();
         return Long.bitCount(count.incrementAndGet()) == 1;
     }
 

@@ -19,28 +19,28 @@ import org.slf4j.LoggerFactory;
 public final class VmTrustStore {
     private static final Logger LOG = LoggerFactory.getLogger(VmTrustStore.class);
 
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     /** Lists by the issuer that they claim. */
     private final Map<String, byte[]> lists = new LinkedHashMap<>();
 
     /**
      * Creates the store.
      *
-     * @param beliefs changed by this object only
+     * @param trustStore changed by this object only
      */
-    public VmTrustStore(TrustStore beliefs) {
-        this.beliefs = beliefs;
+    public VmTrustStore(TrustStore trustStore) {
+        this.trustStore = trustStore;
     }
 
     /** Returns the store for verifiers. */
     public TrustStore trustStore() {
-        return beliefs;
+        return trustStore;
     }
 
     /** Replaces the trust anchors, then applies all lists received so far. */
     public synchronized void replaceAnchors(TrustAnchors anchors) {
-        beliefs.replaceAnchors(anchors);
-        lists.values().forEach(this::take);
+        trustStore.replaceAnchors(anchors);
+        lists.values().forEach(this::addList);
     }
 
     /**
@@ -59,12 +59,12 @@ public final class VmTrustStore {
         if (lists.containsKey(issuer) || lists.size() < ProtocolLimits.LISTS) {
             lists.put(issuer, signed.clone());
         }
-        return take(signed);
+        return addList(signed);
     }
 
-    private boolean take(byte[] list) {
+    private boolean addList(byte[] list) {
         try {
-            beliefs.addRevocationList(list);
+            trustStore.addRevocationList(list);
             return true;
         } catch (IOException e) {
             // Mostly a list of an issuer that this VM does not trust, or an older list.

@@ -17,7 +17,7 @@ final class ControllerCertificate {
     private final CertificateName name;
     private final ControllerAuthority authority;
     private final BootKeyPairs keys;
-    private volatile Issued day;
+    private volatile Issued current;
 
     private record Issued(List<byte[]> chain, TlsCredential credential) {}
 
@@ -26,7 +26,7 @@ final class ControllerCertificate {
         this.name = name;
         this.authority = authority;
         this.keys = keys;
-        this.day = issue(now);
+        this.current = issue(now);
     }
 
     CertificateName name() {
@@ -35,27 +35,27 @@ final class ControllerCertificate {
 
     /** Replaces the current certificate by one that is issued now. */
     void renew(Instant now) throws IOException {
-        day = issue(now);
+        current = issue(now);
     }
 
     /** Returns the credential for circuits. */
     TlsCredential credential() {
-        return day.credential;
+        return current.credential;
     }
 
     /** Returns the certificate chain in DER, leaf first. */
     List<byte[]> chain() {
-        return day.chain;
+        return current.chain;
     }
 
     /** Returns the signer for the ticket stream. */
-    TicketStream.ControllerSigner speaker(SigningKey key) {
-        return new TicketStream.ControllerSigner(name, day.chain, key);
+    TicketStream.ControllerSigner ticketSigner(SigningKey key) {
+        return new TicketStream.ControllerSigner(name, current.chain, key);
     }
 
     /** Returns the credential for charon. */
-    org.cloister.ipsec.TunnelCredential ike(LockedPrivateKey key) throws IOException {
-        return new org.cloister.ipsec.TunnelCredential(DerCertificate.parse(day.chain.get(0)), key);
+    org.cloister.ipsec.TunnelCredential tunnelCredential(LockedPrivateKey key) throws IOException {
+        return new org.cloister.ipsec.TunnelCredential(DerCertificate.parse(current.chain.get(0)), key);
     }
 
     private Issued issue(Instant now) throws IOException {

@@ -10,9 +10,9 @@ public interface ControllerMetrics extends AdmissionMetrics, QueueMetrics, SshSe
     /**
      * Records that all of a controlling VM's daemons, queue and servers run.
      *
-     * @param began time since its drive was open
+     * @param startup time since its drive was open
      */
-    void projectStarted(Duration began);
+    void projectStarted(Duration startup);
 
     /** Records that the project's services do not run any more. */
     void projectStopped();
@@ -22,5 +22,5 @@ public interface ControllerMetrics extends AdmissionMetrics, QueueMetrics, SshSe
      *
      * @param name of the message type, such as {@code request_trigger_set}
      */
-    void rpcsRefused(String name, long more);
+    void rpcsRefused(String name, long count);
 }

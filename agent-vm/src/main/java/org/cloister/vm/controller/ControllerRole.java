@@ -22,21 +22,21 @@ public final class ControllerRole {
 
     private final SecretAllocator secrets;
     private final Path run;
-    private final BootJournal begun;
-    private final ControllerStatusFiles reports;
+    private final BootJournal journal;
+    private final ControllerStatusFiles statusFiles;
     private final ControllerMetrics metrics;
 
     /** @param run folder on tmpfs */
     public ControllerRole(
             SecretAllocator secrets,
             Path run,
-            BootJournal begun,
-            ControllerStatusFiles reports,
+            BootJournal journal,
+            ControllerStatusFiles statusFiles,
             ControllerMetrics metrics) {
         this.secrets = secrets;
         this.run = run;
-        this.begun = begun;
-        this.reports = reports;
+        this.journal = journal;
+        this.statusFiles = statusFiles;
         this.metrics = metrics;
     }
 
@@ -45,11 +45,11 @@ public final class ControllerRole {
      *
      * @throws IOException if this VM lacks what the role needs, or cannot make a boot certificate for its name
      */
-    public ControllingVm start(VmAssignment assignment, BootKeyPairs keys, VmTrustStore believed) throws IOException {
+    public ControllingVm start(VmAssignment assignment, BootKeyPairs keys, VmTrustStore trustStore) throws IOException {
         ProcessRunner programs = ProcessRunner.local();
         PowerOff off = new PowerOff(programs);
-        VmShutdown ending = new VmShutdown(why -> off.request(), why -> off.forceNow());
-        return new ControllingVm(assignment, keys, believed, equipment(programs), reports, begun, ending);
+        VmShutdown shutdown = new VmShutdown(why -> off.request(), why -> off.forceNow());
+        return new ControllingVm(assignment, keys, trustStore, environment(programs), statusFiles, journal, shutdown);
     }
 
     /** Stops and closes what an earlier agent process left, whose keys are lost. */
@@ -58,7 +58,7 @@ public final class ControllerRole {
         OrphanedProject.of(programs, services(programs), secrets, run).stopAll();
     }
 
-    private ControllerEnvironment equipment(ProcessRunner programs) throws IOException {
+    private ControllerEnvironment environment(ProcessRunner programs) throws IOException {
         return new ControllerEnvironment(
                 programs,
                 LibCryptoCalls.load(secrets),

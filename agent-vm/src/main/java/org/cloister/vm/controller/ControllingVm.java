@@ -55,87 +55,87 @@ public final class ControllingVm implements AgentLinkListener {
 
     private final VmAssignment assignment;
     private final BootKeyPairs keys;
-    private final VmTrustStore believed;
-    private final SiteTrust site;
-    private final ControllerEnvironment equipment;
-    private final ControllerStatusFiles reports;
-    private final BootJournal begun;
-    private final VmShutdown ending;
+    private final VmTrustStore trustStore;
+    private final SiteTrust siteTrust;
+    private final ControllerEnvironment environment;
+    private final ControllerStatusFiles statusFiles;
+    private final BootJournal journal;
+    private final VmShutdown shutdown;
     /** Runs the opening and later tasks one after the other; tasks block. */
     private final ExecutorService work = Executors.newSingleThreadExecutor(task -> new Thread(task, "opening"));
 
     private final AtomicBoolean over = new AtomicBoolean();
-    private final UnlockServer desk;
-    private final AtomicReference<@Nullable AgentAttachStream> entered = new AtomicReference<>();
+    private final UnlockServer unlockServer;
+    private final AtomicReference<@Nullable AgentAttachStream> servedAttachment = new AtomicReference<>();
     private volatile @Nullable AgentAttachStream attachment;
-    private volatile @Nullable RunningProject project;
+    private volatile @Nullable RunningProject runningProject;
     /** Used on the work thread only. */
-    private @Nullable OpenedProject foundation;
+    private @Nullable OpenedProject openedProject;
 
     /**
-     * @param believed trust store that has the assignment's project
-     * @param begun boot journal, without entries so far
-     * @param ending called once when this VM has finished and has closed its resources
+     * @param trustStore trust store that has the assignment's project
+     * @param journal boot journal, without entries so far
+     * @param shutdown called once when this VM has finished and has closed its resources
      */
     public ControllingVm(
             VmAssignment assignment,
             BootKeyPairs keys,
-            VmTrustStore believed,
-            ControllerEnvironment equipment,
-            ControllerStatusFiles reports,
-            BootJournal begun,
-            VmShutdown ending)
+            VmTrustStore trustStore,
+            ControllerEnvironment environment,
+            ControllerStatusFiles statusFiles,
+            BootJournal journal,
+            VmShutdown shutdown)
             throws IOException {
         this.assignment = assignment;
         this.keys = keys;
-        this.believed = believed;
-        this.site = new SiteTrust(believed.trustStore());
-        this.equipment = equipment;
-        this.reports = reports;
-        this.begun = begun;
-        this.ending = ending;
+        this.trustStore = trustStore;
+        this.siteTrust = new SiteTrust(trustStore.trustStore());
+        this.environment = environment;
+        this.statusFiles = statusFiles;
+        this.journal = journal;
+        this.shutdown = shutdown;
         CertificateSigner signer = CertificateSigner.of(keys.signing());
-        byte[] boot = BootCertificate.make(
+        byte[] bootCertificate = BootCertificate.make(
                 assignment.name(),
                 SubjectPublicKey.of(keys.publicKeys().signing()),
                 signer,
                 Instant.now(),
                 new SecureRandom());
-        this.desk = new UnlockServer(
+        this.unlockServer = new UnlockServer(
                 new UnlockServer.Context(
                         new UnlockVerification.VmIdentity(
                                 assignment, keys.publicKeys().signing(), signer),
                         keys.publicKeys(),
-                        TlsCredential.of(keys.signing(), List.of(boot)),
-                        CertifiedPeerVerifier.forRoles(believed.trustStore(), Set.of(CertificateRole.OPENER))),
-                this::vouch,
+                        TlsCredential.of(keys.signing(), List.of(bootCertificate)),
+                        CertifiedPeerVerifier.forRoles(trustStore.trustStore(), Set.of(CertificateRole.OPENER))),
+                this::requestEvidence,
                 this::open,
                 this::onWork,
                 InstantSource.system(),
-                this::end);
-        reports.writePhase(AgentVmPhase.ASSIGNED);
+                this::shutDown);
+        statusFiles.writePhase(AgentVmPhase.ASSIGNED);
     }
 
     @Override
-    public void onAttached(AgentAttachStream to) {
-        attachment = to;
+    public void onAttached(AgentAttachStream attached) {
+        attachment = attached;
         if (over.get()) {
             return;
         }
-        to.serve(assignment.name());
-        RunningProject running = project;
+        attached.serve(assignment.name());
+        RunningProject running = runningProject;
         if (running != null) {
-            enter(running, to);
+            serve(running, attached);
         }
     }
 
     /**
-     * Attaches the project to a channel once, since {@code onAttached} and {@code begin} may both find project and
-     * channel present.
+     * Attaches the project to a channel once, since {@code onAttached} and {@code startProject} may both find project
+     * and channel present.
      */
-    private void enter(RunningProject running, AgentAttachStream to) {
-        if (entered.getAndSet(to) != to) {
-            running.onAttached(to);
+    private void serve(RunningProject running, AgentAttachStream attached) {
+        if (servedAttachment.getAndSet(attached) != attached) {
+            running.onAttached(attached);
         }
     }
 
@@ -145,17 +145,17 @@ public final class ControllingVm implements AgentLinkListener {
     }
 
     @Override
-    public void onDial(AgentAttachStream on, RelayMessage.Dial dial) {
-        RunningProject running = project;
+    public void onDial(AgentAttachStream attached, RelayMessage.Dial dial) {
+        RunningProject running = runningProject;
         if (over.get()) {
-            on.refuse(dial, CloseReason.REFUSED);
+            attached.refuse(dial, CloseReason.REFUSED);
         } else if (!dial.from().role().equals(CertificateRole.WORKER.toString()) && !SshGateway.isPerson(dial.from())) {
-            desk.onDial(on, dial);
+            unlockServer.onDial(attached, dial);
         } else if (running == null) {
             LOG.info("{}: too early", dial.from());
-            on.refuse(dial, CloseReason.REFUSED);
+            attached.refuse(dial, CloseReason.REFUSED);
         } else {
-            running.onDial(on, dial);
+            running.onDial(attached, dial);
         }
     }
 
@@ -181,7 +181,7 @@ public final class ControllingVm implements AgentLinkListener {
     public void onShutdownRequest(Duration within) {
         if (over.compareAndSet(false, true)) {
             LOG.info("the host ends this VM within {} s", within.toSeconds());
-            onWork(() -> conclude("its host ends it"));
+            onWork(() -> shutDownInOrder("its host ends it"));
         }
     }
 
@@ -195,8 +195,8 @@ public final class ControllingVm implements AgentLinkListener {
                 try {
                     release();
                 } finally {
-                    if (begun.hasRequestedEvidence()) {
-                        ending.shutDown("stopped");
+                    if (journal.hasRequestedEvidence()) {
+                        shutdown.shutDown("stopped");
                     }
                 }
             });
@@ -216,104 +216,110 @@ public final class ControllingVm implements AgentLinkListener {
         }
     }
 
-    private Future<DsseEnvelope> vouch(AttestationClaims claim) {
+    private Future<DsseEnvelope> requestEvidence(AttestationClaims claims) {
         AgentAttachStream channel = attachment;
         if (channel == null) {
             throw new IllegalStateException("evidence: asked for in a circuit, and there is no channel");
         }
         try {
-            begun.recordEvidenceRequest(CertificateRole.CONTROLLER);
+            journal.recordEvidenceRequest(CertificateRole.CONTROLLER);
         } catch (IOException e) {
             return channel.link().loop().newFailedFuture(e);
         }
-        return EvidenceQuery.ask(channel.link(), claim).addListener(answer -> {
-            if (answer.isSuccess()) {
-                reports.writePhase(AgentVmPhase.VOUCHED);
+        return EvidenceQuery.ask(channel.link(), claims).addListener(response -> {
+            if (response.isSuccess()) {
+                statusFiles.writePhase(AgentVmPhase.VOUCHED);
             }
         });
     }
 
     private VmMessage.Opened open(VerifiedUnlock unlocked) throws UnlockRefused {
-        OpenedProject.OpenResult laid = OpenedProject.open(equipment, keys, unlocked);
-        foundation = laid.project();
+        OpenedProject.OpenResult result = OpenedProject.open(environment, keys, unlocked);
+        openedProject = result.project();
         // Uses the time that the opener sent: lists that were received earlier may have been invalid by the host's
         // clock.
-        believed.replaceAnchors(
+        trustStore.replaceAnchors(
                 TrustAnchors.none().withProject(unlocked.documents().history()).withSite(unlocked.siteKeys()));
-        reports.writePhase(AgentVmPhase.GIVEN);
+        statusFiles.writePhase(AgentVmPhase.GIVEN);
         try {
-            reports.volumes()
-                    .recordOpened(VolumeName.DRIVE, equipment.cryptsetup(), DrivePlan.MAPPING, DrivePlan.MOUNT_POINT);
+            statusFiles
+                    .volumes()
+                    .recordOpened(VolumeName.DRIVE, environment.cryptsetup(), DrivePlan.MAPPING, DrivePlan.MOUNT_POINT);
         } catch (IOException e) {
             throw new UnlockRefused(UnlockRefusal.CONTROLLER, e);
         }
         // Runs after the response to the opener: the drive is open, and this takes longer.
-        onWork(() -> begin(laid.project()));
-        return laid.opened();
+        onWork(() -> startProject(result.project()));
+        return result.opened();
     }
 
-    private void begin(OpenedProject ground) {
+    private void startProject(OpenedProject opened) {
         if (over.get()) {
             return;
         }
-        long begin = System.nanoTime();
-        RunningProject.TrustSources believing = new RunningProject.TrustSources(believed.trustStore(), site);
+        long startNs = System.nanoTime();
+        RunningProject.TrustSources trustSources = new RunningProject.TrustSources(trustStore.trustStore(), siteTrust);
         try {
             RunningProject running = RunningProject.start(
-                    equipment, ground, keys, assignment.name(), believing, new VmShutdown(this::end, this::cut));
-            project = running;
+                    environment,
+                    opened,
+                    keys,
+                    assignment.name(),
+                    trustSources,
+                    new VmShutdown(this::shutDown, this::cutPower));
+            runningProject = running;
             AgentAttachStream channel = attachment;
             if (channel != null) {
-                enter(running, channel);
+                serve(running, channel);
             }
-            reports.writePhase(AgentVmPhase.READY);
-            equipment.metrics().projectStarted(Duration.ofNanos(System.nanoTime() - begin));
+            statusFiles.writePhase(AgentVmPhase.READY);
+            environment.metrics().projectStarted(Duration.ofNanos(System.nanoTime() - startNs));
             LOG.info(
                     "the project's controlling VM is at work, epoch={}",
-                    ground.unlocked().epoch());
+                    opened.unlocked().epoch());
         } catch (IOException | RuntimeException e) {
             LOG.error("the project does not begin", e);
-            end("the project does not begin: " + e.getMessage());
+            shutDown("the project does not begin: " + e.getMessage());
         }
     }
 
-    private void end(String why) {
+    private void shutDown(String why) {
         if (over.compareAndSet(false, true)) {
             LOG.error("this VM ends: {}", why);
-            onWork(() -> conclude(why));
+            onWork(() -> shutDownInOrder(why));
         }
     }
 
     /** Cuts the power at once, also during an orderly shutdown. */
-    private void cut(String why) {
+    private void cutPower(String why) {
         over.set(true);
         LOG.error("this VM ends at once: {}", why);
-        ending.cutPower(why);
+        shutdown.cutPower(why);
     }
 
-    private void conclude(String why) {
+    private void shutDownInOrder(String why) {
         try {
             release();
         } finally {
-            ending.shutDown(why);
+            shutdown.shutDown(why);
         }
     }
 
     private void release() {
-        reports.writePhase(AgentVmPhase.LEAVING);
-        ResourceStack left = new ResourceStack();
-        OpenedProject ground = foundation;
-        if (ground != null) {
-            foundation = null;
-            left.push(() -> reports.volumes().recordClosed(VolumeName.DRIVE));
-            left.push(ground::close);
+        statusFiles.writePhase(AgentVmPhase.LEAVING);
+        ResourceStack resources = new ResourceStack();
+        OpenedProject opened = openedProject;
+        if (opened != null) {
+            openedProject = null;
+            resources.push(() -> statusFiles.volumes().recordClosed(VolumeName.DRIVE));
+            resources.push(opened::close);
         }
-        RunningProject running = project;
+        RunningProject running = runningProject;
         if (running != null) {
-            project = null;
-            equipment.metrics().projectStopped();
-            left.push(running::close);
+            runningProject = null;
+            environment.metrics().projectStopped();
+            resources.push(running::close);
         }
-        left.close();
+        resources.close();
     }
 }

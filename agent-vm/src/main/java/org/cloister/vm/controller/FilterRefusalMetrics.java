@@ -15,7 +15,7 @@ final class FilterRefusalMetrics {
 
     private final FilterStateFile state;
     private final ControllerMetrics metrics;
-    private Map<String, Long> seen = Map.of();
+    private Map<String, Long> counted = Map.of();
 
     FilterRefusalMetrics(FilterStateFile state, ControllerMetrics metrics) {
         this.state = state;
@@ -23,25 +23,25 @@ final class FilterRefusalMetrics {
     }
 
     void update() {
-        Optional<Map<String, Long>> read;
+        Optional<Map<String, Long>> refusals;
         try {
-            read = state.readRefusals();
+            refusals = state.readRefusals();
         } catch (IOException e) {
             LOG.warn("refusals of the filter before slurmctld: not read, and read again: {}", e.toString());
             return;
         }
-        read.ifPresent(now -> {
-            Map<String, Long> known = new TreeMap<>(now);
+        refusals.ifPresent(counts -> {
+            Map<String, Long> known = new TreeMap<>(counts);
             known.keySet().retainAll(RpcRefusalCounter.NAMES);
             known.forEach((name, count) -> {
-                long before = seen.getOrDefault(name, 0L);
+                long before = counted.getOrDefault(name, 0L);
                 // A restarted filter counts from 0.
-                long more = count >= before ? count - before : count;
-                if (more > 0) {
-                    metrics.rpcsRefused(name, more);
+                long added = count >= before ? count - before : count;
+                if (added > 0) {
+                    metrics.rpcsRefused(name, added);
                 }
             });
-            seen = known;
+            counted = known;
         });
     }
 }

@@ -30,7 +30,7 @@ public final class LocalQueue implements AutoCloseable {
             Consumer<RuntimeException> broken) {
         this.controller = new QueueController(
                 config.settings(),
-                new LocalSlurmCommands(config.slurm().program(), clients(config)::writeNodes),
+                new LocalSlurmCommands(config.slurm().program(), clientSlurmConf(config)::writeNodes),
                 workers,
                 journal,
                 new JobStatusFiles(config.statusFolder(), InstantSource.system()),
@@ -74,7 +74,7 @@ public final class LocalQueue implements AutoCloseable {
         }
     }
 
-    private static ClientSlurmConf clients(ControllerConfig config) {
+    private static ClientSlurmConf clientSlurmConf(ControllerConfig config) {
         return new ClientSlurmConf(
                 config.clientSlurmConf(), config.slurm().configuration().orElse(SLURM_CONF));
     }

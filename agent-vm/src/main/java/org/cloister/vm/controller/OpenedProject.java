@@ -42,22 +42,22 @@ import org.slf4j.LoggerFactory;
  */
 final class OpenedProject implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(OpenedProject.class);
-    private static final Duration WORTH_SAYING = Duration.ofSeconds(2);
+    private static final Duration LOGGED_DIFFERENCE = Duration.ofSeconds(2);
 
-    private final ControllerEnvironment equipment;
+    private final ControllerEnvironment environment;
     private final VerifiedUnlock unlocked;
     private final ProjectDrive drive;
     private final DriveLayout layout = new DriveLayout(DrivePlan.MOUNT_POINT);
     private final NetworkPlan network;
-    private final ProjectInterface uplink;
-    private Optional<ProjectConfigStore.ProjectConfig> standing = Optional.empty();
+    private final ProjectInterface networkInterface;
+    private Optional<ProjectConfigStore.ProjectConfig> projectConfig = Optional.empty();
 
-    private OpenedProject(ControllerEnvironment equipment, VerifiedUnlock unlocked, ProjectDrive drive) {
-        this.equipment = equipment;
+    private OpenedProject(ControllerEnvironment environment, VerifiedUnlock unlocked, ProjectDrive drive) {
+        this.environment = environment;
         this.unlocked = unlocked;
         this.drive = drive;
-        this.uplink = new ProjectInterface(equipment.programs());
-        this.network = network(unlocked.station(), equipment);
+        this.networkInterface = new ProjectInterface(environment.programs());
+        this.network = network(unlocked.networkConfig(), environment);
     }
 
     /** The opened project, and what its opener is to learn about the drive. */
@@ -68,23 +68,23 @@ final class OpenedProject implements AutoCloseable {
      *
      * @throws UnlockRefused if a step failed; completed steps are undone, and the VM must end
      */
-    static OpenResult open(ControllerEnvironment equipment, BootKeyPairs keys, VerifiedUnlock unlocked)
+    static OpenResult open(ControllerEnvironment environment, BootKeyPairs keys, VerifiedUnlock unlocked)
             throws UnlockRefused {
-        try (SecretMemory key = key(equipment, keys, unlocked)) {
-            requireNoClearSwap(equipment);
-            ProjectDrive drive = drive(equipment, unlocked);
-            OpenedProject foundation = new OpenedProject(equipment, unlocked, drive);
+        try (SecretMemory key = key(environment, keys, unlocked)) {
+            requireEncryptedSwap(environment);
+            ProjectDrive drive = drive(environment, unlocked);
+            OpenedProject project = new OpenedProject(environment, unlocked, drive);
             boolean done = false;
             try {
-                foundation.setClock();
-                foundation.uplink.up(foundation.network);
+                project.setClock();
+                project.networkInterface.up(project.network);
                 ProjectDrive.OpenResult opened = drive.open(key, unlocked.epoch(), unlocked.create());
-                foundation.settle();
+                project.setUpDrive();
                 done = true;
-                return new OpenResult(foundation, new VmMessage.Opened(opened.previousEpoch(), opened.created()));
+                return new OpenResult(project, new VmMessage.Opened(opened.previousEpoch(), opened.created()));
             } finally {
                 if (!done) {
-                    foundation.close();
+                    project.close();
                 }
             }
         } catch (UnlockRefused e) {
@@ -96,9 +96,9 @@ final class OpenedProject implements AutoCloseable {
         }
     }
 
-    private static void requireNoClearSwap(ControllerEnvironment equipment) throws UnlockRefused {
+    private static void requireEncryptedSwap(ControllerEnvironment environment) throws UnlockRefused {
         try {
-            UnencryptedSwap.requireNone(equipment.programs(), List.of());
+            UnencryptedSwap.requireNone(environment.programs(), List.of());
         } catch (IOException e) {
             throw new UnlockRefused(UnlockRefusal.CLEAR_SWAP, e);
         }
@@ -112,8 +112,8 @@ final class OpenedProject implements AutoCloseable {
         return network;
     }
 
-    ProjectInterface uplink() {
-        return uplink;
+    ProjectInterface networkInterface() {
+        return networkInterface;
     }
 
     VerifiedUnlock unlocked() {
@@ -122,7 +122,7 @@ final class OpenedProject implements AutoCloseable {
 
     /** Returns the project's members and settings: those of this unlock, or else those on the drive. */
     ProjectConfigStore.ProjectConfig projectConfig() {
-        return standing.orElseThrow();
+        return projectConfig.orElseThrow();
     }
 
     /**
@@ -147,24 +147,24 @@ final class OpenedProject implements AutoCloseable {
     /** Closes the drive, then the network interface. */
     @Override
     public void close() {
-        ResourceStack parts = new ResourceStack();
-        parts.push(() -> uplink.down(network));
-        parts.push(() -> {
+        ResourceStack resources = new ResourceStack();
+        resources.push(() -> networkInterface.down(network));
+        resources.push(() -> {
             var holders = drive.close();
             if (!holders.isEmpty()) {
                 LOG.warn("drive: closed under {}", holders);
             }
         });
-        parts.close();
+        resources.close();
     }
 
-    private void settle() throws IOException {
-        Path passwd = equipment.etc().resolve("passwd");
+    private void setUpDrive() throws IOException {
+        Path passwd = environment.etc().resolve("passwd");
         DaemonAccount database = DaemonAccount.of(passwd, "mysql");
         DaemonAccount controller = DaemonAccount.of(passwd, LocalSlurmConf.ACCOUNT);
         // The database and slurmctld may use blocks that members cannot fill: without space they would not start, and
         // no member could log in to free some.
-        equipment
+        environment
                 .programs()
                 .runChecked(
                         "mount",
@@ -174,38 +174,38 @@ final class OpenedProject implements AutoCloseable {
         layout.createFolders(0, database, controller);
         ProjectDocumentsFolder folder =
                 new ProjectDocumentsFolder(layout.agentFolder().resolve("papers"));
-        Optional<ProjectDocuments> seen = folder.read();
-        if (seen.isPresent()) {
-            unlocked.documents().requireSuccessorOf(seen.get(), unlocked.time());
+        Optional<ProjectDocuments> stored = folder.read();
+        if (stored.isPresent()) {
+            unlocked.documents().requireSuccessorOf(stored.get(), unlocked.time());
         }
-        standing = Optional.of(new ProjectConfigStore(layout.projectConfigFolder()).update(unlocked.files()));
+        projectConfig = Optional.of(new ProjectConfigStore(layout.projectConfigFolder()).update(unlocked.files()));
         folder.write(unlocked.documents());
     }
 
     /** Sets the clock to the opener's time, since the VM's own clock comes from its host. */
     private void setClock() throws IOException {
-        Duration apart = new SystemClock(equipment.programs(), InstantSource.system()).set(unlocked.time());
-        if (apart.compareTo(WORTH_SAYING) > 0) {
-            LOG.warn("clock: was {} s from the opener's; look at the host's", apart.toSeconds());
+        Duration difference = new SystemClock(environment.programs(), InstantSource.system()).set(unlocked.time());
+        if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
+            LOG.warn("clock: was {} s from the opener's; look at the host's", difference.toSeconds());
         }
     }
 
-    private static ProjectDrive drive(ControllerEnvironment equipment, VerifiedUnlock unlocked) throws IOException {
+    private static ProjectDrive drive(ControllerEnvironment environment, VerifiedUnlock unlocked) throws IOException {
         Path disk = DriveDisk.find(new DisksBySerial(Path.of("/sys/block")));
         String project = unlocked.documents().history().id();
         return new ProjectDrive(
-                equipment.programs(),
-                equipment.crypto().secrets(),
-                equipment.cryptsetup(),
+                environment.programs(),
+                environment.crypto().secrets(),
+                environment.cryptsetup(),
                 DrivePlan.of(disk, project));
     }
 
-    private static SecretMemory key(ControllerEnvironment equipment, BootKeyPairs keys, VerifiedUnlock unlocked)
+    private static SecretMemory key(ControllerEnvironment environment, BootKeyPairs keys, VerifiedUnlock unlocked)
             throws UnlockRefused {
-        byte[] info = SealingContext.unlock(unlocked.documents().history().id(), unlocked.place(), unlocked.epoch());
+        byte[] info = SealingContext.unlock(unlocked.documents().history().id(), unlocked.target(), unlocked.epoch());
         byte[] sealed = unlocked.driveKey().bytes().toByteArray();
         try {
-            return new Hpke(equipment.crypto()).open(keys.sealing(), info, new byte[0], sealed);
+            return new Hpke(environment.crypto()).open(keys.sealing(), info, new byte[0], sealed);
         } catch (KeyException e) {
             throw new UnlockRefused(UnlockRefusal.KEY, e);
         } catch (IOException e) {
@@ -213,15 +213,15 @@ final class OpenedProject implements AutoCloseable {
         }
     }
 
-    private static NetworkPlan network(VmNetworkConfig station, ControllerEnvironment equipment) {
-        TunnelAddress own = new TunnelAddress(station.address().toString());
+    private static NetworkPlan network(VmNetworkConfig config, ControllerEnvironment environment) {
+        TunnelAddress own = new TunnelAddress(config.address().toString());
         return new NetworkPlan(
-                station.mac().toString(),
+                config.mac().toString(),
                 own,
-                station.network().prefix(),
-                station.mtu(),
+                config.network().prefix(),
+                config.mtu(),
                 own,
                 List.of(),
-                equipment.esp());
+                environment.esp());
     }
 }

@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 final class OrphanedProject {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanedProject.class);
 
-    private final List<Component> parts;
+    private final List<Component> components;
 
     /** Stops a component, whether it runs or not. */
     interface StopAction {
@@ -40,18 +40,18 @@ final class OrphanedProject {
 
     record Component(String name, StopAction stopAction) {}
 
-    /** @param parts in the order in which they are stopped */
-    OrphanedProject(List<Component> parts) {
-        this.parts = List.copyOf(parts);
+    /** @param components in the order in which they are stopped */
+    OrphanedProject(List<Component> components) {
+        this.components = List.copyOf(components);
     }
 
     static OrphanedProject of(ProcessRunner programs, UnitControl services, SecretAllocator secrets, Path run) {
         return new OrphanedProject(List.of(
                 new Component("filter", () -> SlurmFilterUnit.stop(services)),
                 new Component("daemons", () -> {
-                    List<String> left = LocalSlurmDaemons.stop(services);
-                    if (!left.isEmpty()) {
-                        throw new IOException("want all ended, have " + left);
+                    List<String> running = LocalSlurmDaemons.stop(services);
+                    if (!running.isEmpty()) {
+                        throw new IOException("want all ended, have " + running);
                     }
                 }),
                 new Component("munged", new MungeDaemon(services, run)::stop),
@@ -63,11 +63,11 @@ final class OrphanedProject {
 
     /** Stops all components; logs failures and continues. */
     void stopAll() {
-        for (Component part : parts) {
+        for (Component component : components) {
             try {
-                part.stopAction.run();
+                component.stopAction.run();
             } catch (IOException | RuntimeException e) {
-                LOG.error("{}: left as it is: {}", part.name, e.toString());
+                LOG.error("{}: left as it is: {}", component.name, e.toString());
             }
         }
     }

@@ -63,46 +63,46 @@ final class ProjectServices implements AutoCloseable {
     private static final String SESSIONS = "cloister-session.socket";
     private static final Path SESSION_FOLDERS = Path.of("/run/cloister-sessions");
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
-    private static final Duration ANSWER = Duration.ofMinutes(3);
-    private static final Duration FILTER = Duration.ofMinutes(1);
+    private static final Duration RESPONSE_LIMIT = Duration.ofMinutes(3);
+    private static final Duration FILTER_LIMIT = Duration.ofMinutes(1);
     private static final Duration RENEWAL = Duration.ofHours(8);
 
-    private final ControllerEnvironment equipment;
-    private final OpenedProject foundation;
+    private final ControllerEnvironment environment;
+    private final OpenedProject opened;
     private final BootKeyPairs keys;
-    private final ControllerCertificate own;
+    private final ControllerCertificate certificate;
     private final CertificateName name;
     private final ControllerConfig config;
     private final ScheduledExecutorService decisions;
     private final InstantSource clock = InstantSource.system();
-    private final ResourceStack parts = new ResourceStack();
+    private final ResourceStack resources = new ResourceStack();
 
     /** @param decisions runs periodic tasks, such as the renewal of the certificate */
     ProjectServices(
-            ControllerEnvironment equipment,
-            OpenedProject foundation,
+            ControllerEnvironment environment,
+            OpenedProject opened,
             BootKeyPairs keys,
-            ControllerCertificate own,
+            ControllerCertificate certificate,
             ControllerConfig config,
             ScheduledExecutorService decisions) {
-        this.equipment = equipment;
-        this.foundation = foundation;
+        this.environment = environment;
+        this.opened = opened;
         this.keys = keys;
-        this.own = own;
-        this.name = own.name();
+        this.certificate = certificate;
+        this.name = certificate.name();
         this.config = config;
         this.decisions = decisions;
     }
 
     ProjectTunnels startTunnels() throws IOException {
         CharonDaemon charon =
-                new CharonDaemon(equipment.programs(), equipment.run().resolve("charon"), equipment.esp());
+                new CharonDaemon(environment.programs(), environment.run().resolve("charon"), environment.esp());
         charon.start();
-        parts.push(charon::stop);
-        SecretMemory pkcs8 = keys.signing(equipment.crypto().secrets());
-        parts.push(pkcs8::close);
+        resources.push(charon::stop);
+        SecretMemory pkcs8 = keys.signing(environment.crypto().secrets());
+        resources.push(pkcs8::close);
         List<DerCertificate> authorities = new ArrayList<>();
-        List<byte[]> verified = foundation.unlocked().authority().issuerChain().subList(0, 1);
+        List<byte[]> verified = opened.unlocked().authority().issuerChain().subList(0, 1);
         for (byte[] each : IkeTrustAnchors.create(name.project(), clock.instant(), new SecureRandom())
                 .certificatesFor(verified)) {
             authorities.add(DerCertificate.parse(each));
@@ -111,12 +111,12 @@ final class ProjectServices implements AutoCloseable {
                 charon.socket(),
                 TunnelPlan.of(
                         TunnelIdentity.controller(name.id(), name.project()),
-                        foundation.network().own(),
-                        own.ike(new LockedPrivateKey(pkcs8)),
+                        opened.network().own(),
+                        certificate.tunnelCredential(new LockedPrivateKey(pkcs8)),
                         authorities,
-                        equipment.esp()),
+                        environment.esp()),
                 event -> LOG.info("tunnel {}", event));
-        parts.push(tunnels::close);
+        resources.push(tunnels::close);
         decisions.scheduleWithFixedDelay(
                 new PeriodicTasks(List.of(() -> renew(tunnels, pkcs8))),
                 RENEWAL.toSeconds(),
@@ -134,100 +134,102 @@ final class ProjectServices implements AutoCloseable {
         LocalSlurmPlan plan = new LocalSlurmPlan(
                 config.localSlurmConf(
                         name.id(),
-                        foundation.network().own().toString(),
-                        foundation.layout().slurmState(),
+                        opened.network().own().toString(),
+                        opened.layout().slurmState(),
                         LocalSlurmPlan.HOOKS),
-                foundation.layout());
-        new MachineNames(equipment.programs(), equipment.etc())
+                opened.layout());
+        new MachineNames(environment.programs(), environment.etc())
                 .write(new NodeAddresses(
-                        name.id(), Map.of(name.id(), foundation.network().own())));
-        MungeDaemon munged = new MungeDaemon(equipment.services(), equipment.run());
-        parts.push(munged::stop);
+                        name.id(), Map.of(name.id(), opened.network().own())));
+        MungeDaemon munged = new MungeDaemon(environment.services(), environment.run());
+        resources.push(munged::stop);
         munged.start(
-                equipment.crypto().secrets(),
+                environment.crypto().secrets(),
                 munge.secret(),
-                DaemonAccount.of(equipment.etc().resolve("passwd"), "munge"));
-        LocalSlurmConfigFiles files = new LocalSlurmConfigFiles(plan, equipment.etc());
-        DaemonAccount daemons = DaemonAccount.of(equipment.etc().resolve("passwd"), LocalSlurmConf.ACCOUNT);
-        files.write(daemons);
-        files.createNotifyFile(config.notifyFile(), daemons);
+                DaemonAccount.of(environment.etc().resolve("passwd"), "munge"));
+        LocalSlurmConfigFiles configFiles = new LocalSlurmConfigFiles(plan, environment.etc());
+        DaemonAccount daemons = DaemonAccount.of(environment.etc().resolve("passwd"), LocalSlurmConf.ACCOUNT);
+        configFiles.write(daemons);
+        configFiles.createNotifyFile(config.notifyFile(), daemons);
         new JobSubmitPlugin(
                         LocalSlurmPlan.HOOKS.resolve("job_submit.lua"),
-                        files.submitPlugin(),
+                        configFiles.submitPlugin(),
                         config.slurm().program(),
                         clock)
                 .deploy(config.submitPluginData(RELEASE));
-        LocalSlurmDaemons cluster = new LocalSlurmDaemons(equipment.programs(), equipment.services(), plan, ANSWER);
-        parts.push(() -> {
-            List<String> left = cluster.stop();
-            if (!left.isEmpty()) {
-                throw new IOException("daemons: want all ended, have " + left);
+        LocalSlurmDaemons cluster =
+                new LocalSlurmDaemons(environment.programs(), environment.services(), plan, RESPONSE_LIMIT);
+        resources.push(() -> {
+            List<String> running = cluster.stop();
+            if (!running.isEmpty()) {
+                throw new IOException("daemons: want all ended, have " + running);
             }
         });
-        MemberAccounts enrolment = new MemberAccounts(
+        MemberAccounts accounts = new MemberAccounts(
                 new SlurmAssociations(config.slurm().program(), config.slurm().cluster()),
-                new MemberHomes(foundation.layout().homes(), 0),
-                new PasswdFiles(equipment.etc(), foundation.layout().homes()));
+                new MemberHomes(opened.layout().homes(), 0),
+                new PasswdFiles(environment.etc(), opened.layout().homes()));
         SlurmFilterUnit filter = new SlurmFilterUnit(
-                equipment.programs(), equipment.services(), foundation.network(), equipment.run(), equipment.etc());
+                environment.programs(), environment.services(), opened.network(), environment.run(), environment.etc());
         filter.closePort();
-        cluster.start(() -> enrolment.create(members));
-        parts.push(filter::stop);
-        filter.start(FILTER);
+        cluster.start(() -> accounts.create(members));
+        resources.push(filter::stop);
+        filter.start(FILTER_LIMIT);
         return filter.state();
     }
 
     /** Starts the time server that workers follow; its only source is the time that the opener sent. */
     void startTimeServer() throws IOException {
         ChronyDaemon chronyd = ChronyDaemon.server(
-                equipment.programs(),
-                equipment.run().resolve("time"),
-                foundation.network().own().toString(),
-                foundation.unlocked().station().network().toString());
-        parts.push(chronyd::stop);
+                environment.programs(),
+                environment.run().resolve("time"),
+                opened.network().own().toString(),
+                opened.unlocked().networkConfig().network().toString());
+        resources.push(chronyd::stop);
         chronyd.start();
     }
 
     NfsExports startStorage() throws IOException {
         NfsServer server = new NfsServer(
-                equipment.programs(),
-                foundation.network().own(),
-                foundation.layout().nfsState(),
-                equipment.run());
-        parts.push(server::stop);
+                environment.programs(), opened.network().own(), opened.layout().nfsState(), environment.run());
+        resources.push(server::stop);
         server.start();
         NfsExports exports =
-                new NfsExports(equipment.programs(), foundation.layout().root());
+                new NfsExports(environment.programs(), opened.layout().root());
         exports.reconcile(List.of());
         return exports;
     }
 
     /** Starts the SSH gateway, last, when everything that people work with is there. */
-    SshGateway startSshGateway(TrustStore beliefs, ProjectMembers members, SigningKey signing) throws IOException {
+    SshGateway startSshGateway(TrustStore trustStore, ProjectMembers members, SigningKey signing) throws IOException {
         ExportLog exports = ExportLog.open(
-                foundation.layout().exportLog(), name, signing, own.credential().chain(), clock);
-        parts.push(exports::close);
-        equipment.services().start(SESSIONS, "");
-        parts.push(() -> equipment.services().stop(SESSIONS));
-        SshGateway desk = new SshGateway(
-                new SshGateway.Context(own::credential, beliefs, () -> members),
+                opened.layout().exportLog(),
+                name,
+                signing,
+                certificate.credential().chain(),
+                clock);
+        resources.push(exports::close);
+        environment.services().start(SESSIONS, "");
+        resources.push(() -> environment.services().stop(SESSIONS));
+        SshGateway gateway = new SshGateway(
+                new SshGateway.Context(certificate::credential, trustStore, () -> members),
                 SessionEnvironment.create(
-                        equipment.programs(),
-                        equipment.run().resolve("ssh"),
+                        environment.programs(),
+                        environment.run().resolve("ssh"),
                         SESSION_FOLDERS,
                         SESSION_SCRIPTS,
-                        foundation.layout().homes()),
-                new SystemdSshdLauncher(equipment.run().resolve("sessions.socket")),
+                        opened.layout().homes()),
+                new SystemdSshdLauncher(environment.run().resolve("sessions.socket")),
                 exports,
-                equipment.metrics());
-        parts.push(desk::close);
-        return desk;
+                environment.metrics());
+        resources.push(gateway::close);
+        return gateway;
     }
 
     private void renew(ProjectTunnels tunnels, SecretMemory pkcs8) {
         try {
-            own.renew(clock.instant());
-            tunnels.renew(own.ike(new LockedPrivateKey(pkcs8)));
+            certificate.renew(clock.instant());
+            tunnels.renew(certificate.tunnelCredential(new LockedPrivateKey(pkcs8)));
         } catch (IOException e) {
             LOG.error("own certificate: not renewed, and tried again: {}", e.getMessage());
         }
@@ -236,6 +238,6 @@ final class ProjectServices implements AutoCloseable {
     /** Stops the services in reverse order of their start. */
     @Override
     public void close() {
-        parts.close();
+        resources.close();
     }
 }

@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 final class ResourceStack implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(ResourceStack.class);
 
-    private final Deque<Resource> begun = new ArrayDeque<>();
+    private final Deque<Resource> resources = new ArrayDeque<>();
 
     /** Closes one resource. */
     @FunctionalInterface
@@ -18,15 +18,15 @@ final class ResourceStack implements AutoCloseable {
         void close() throws IOException;
     }
 
-    void push(Resource part) {
-        begun.push(part);
+    void push(Resource resource) {
+        resources.push(resource);
     }
 
     @Override
     public void close() {
-        while (!begun.isEmpty()) {
+        while (!resources.isEmpty()) {
             try {
-                begun.pop().close();
+                resources.pop().close();
             } catch (IOException e) {
                 LOG.error("not ended in good order: {}", e.getMessage());
             } catch (RuntimeException e) {

@@ -46,82 +46,84 @@ import org.cloister.vm.system.users.ProjectMembers;
 @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 final class RunningProject implements AutoCloseable {
     private static final int SLURMCTLD_PORT = 6817;
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
-    private static final Duration RETRY = Duration.ofSeconds(30);
+    private static final Duration WORKER_SHUTDOWN_LIMIT = Duration.ofMinutes(2);
+    private static final Duration TASK_INTERVAL = Duration.ofSeconds(30);
 
-    private final ControllerEnvironment equipment;
-    private final OpenedProject foundation;
+    private final ControllerEnvironment environment;
+    private final OpenedProject opened;
     private final CertificateName name;
-    private final VmShutdown ending;
+    private final VmShutdown shutdown;
     private final InstantSource clock = InstantSource.system();
     private final ScheduledExecutorService decisions =
             Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "decisions"));
-    private final ResourceStack parts = new ResourceStack();
+    private final ResourceStack resources = new ResourceStack();
     private final ControllerConfig config;
-    private final ControllerCertificate own;
-    private final WorkerAdmission desk;
-    private final RelayTicketConnection line;
-    private final SshGateway access;
+    private final ControllerCertificate certificate;
+    private final WorkerAdmission admission;
+    private final RelayTicketConnection ticketConnection;
+    private final SshGateway gateway;
 
     /** The trust of a controlling VM in its workers' certificates and in its site. */
     record TrustSources(TrustStore trustStore, SiteTrust siteTrust) {}
 
     private RunningProject(
-            ControllerEnvironment equipment,
-            OpenedProject foundation,
+            ControllerEnvironment environment,
+            OpenedProject opened,
             BootKeyPairs keys,
             CertificateName name,
-            TrustSources believing,
-            VmShutdown ending)
+            TrustSources trust,
+            VmShutdown shutdown)
             throws IOException {
-        this.equipment = equipment;
-        this.foundation = foundation;
+        this.environment = environment;
+        this.opened = opened;
         this.name = name;
-        this.ending = ending;
-        this.config = onDrive(equipment, foundation);
-        this.own = new ControllerCertificate(name, foundation.unlocked().authority(), keys, clock.instant());
-        parts.push(decisions::shutdownNow);
-        ProjectServices machine = new ProjectServices(equipment, foundation, keys, own, config, decisions);
-        parts.push(machine::close);
+        this.shutdown = shutdown;
+        this.config = controllerConfig(environment, opened);
+        this.certificate = new ControllerCertificate(name, opened.unlocked().authority(), keys, clock.instant());
+        resources.push(decisions::shutdownNow);
+        ProjectServices services = new ProjectServices(environment, opened, keys, certificate, config, decisions);
+        resources.push(services::close);
         boolean done = false;
         try {
             ProjectMembers members = members();
-            ProjectTunnels tunnels = machine.startTunnels();
-            machine.startTimeServer();
-            MungeKey munge = MungeKey.generate(equipment.crypto().secrets());
-            parts.push(munge::close);
-            FilterStateFile filter = machine.startSlurm(munge, members);
-            NfsExports exports = machine.startStorage();
+            ProjectTunnels tunnels = services.startTunnels();
+            services.startTimeServer();
+            MungeKey munge = MungeKey.generate(environment.crypto().secrets());
+            resources.push(munge::close);
+            FilterStateFile filter = services.startSlurm(munge, members);
+            NfsExports exports = services.startStorage();
             QueueJournal journal = LocalQueue.openJournal(config);
-            parts.push(journal::close);
-            WorkerProvisioner provisioner = provisioner(
-                    new SystemWorkerAccess(foundation.uplink(), tunnels, exports, foundation.network()),
+            resources.push(journal::close);
+            WorkerProvisioner provisioner = createProvisioner(
+                    new SystemWorkerAccess(opened.networkInterface(), tunnels, exports, opened.network()),
                     journal::ownerOf,
                     members,
                     munge);
             SigningKey signing = keys.signer();
-            ReceiptCollector receipts = receipts(signing, believing.siteTrust());
-            this.desk = new WorkerAdmission(
-                    terms(believing),
+            ReceiptCollector receipts = openReceipts(signing, trust.siteTrust());
+            this.admission = new WorkerAdmission(
+                    admissionContext(trust),
                     new WorkerAdmission.Stores(
-                            HandoverLedger.open(
-                                    foundation.layout().agentFolder().resolve("spent")),
-                            AdmittedWorkers.open(
-                                    foundation.layout().agentFolder().resolve("guests"))),
+                            HandoverLedger.open(opened.layout().agentFolder().resolve("spent")),
+                            AdmittedWorkers.open(opened.layout().agentFolder().resolve("guests"))),
                     provisioner,
                     receipts,
                     decisions,
                     clock,
-                    equipment.metrics());
-            parts.push(desk::close);
-            SiteWorkerAllocator workers = workers(signing, receipts);
-            this.line =
-                    new RelayTicketConnection(() -> own.speaker(signing), believing.siteTrust()::onWelcome, workers);
+                    environment.metrics());
+            resources.push(admission::close);
+            SiteWorkerAllocator workers = createAllocator(signing, receipts);
+            this.ticketConnection = new RelayTicketConnection(
+                    () -> certificate.ticketSigner(signing), trust.siteTrust()::onWelcome, workers);
             LocalQueue queue = LocalQueue.start(
-                    config, workers, journal, equipment.metrics(), e -> ending.shutDown("the queue is broken: " + e));
-            parts.push(queue::close);
-            this.access = machine.startSshGateway(believing.trustStore(), members, signing);
-            keep(provisioner, receipts, filter);
+                    config,
+                    workers,
+                    journal,
+                    environment.metrics(),
+                    e -> shutdown.shutDown("the queue is broken: " + e));
+            resources.push(queue::close);
+            this.gateway = services.startSshGateway(trust.trustStore(), members, signing);
+            startPeriodicTasks(provisioner, receipts, filter);
             done = true;
         } finally {
             if (!done) {
@@ -136,62 +138,62 @@ final class RunningProject implements AutoCloseable {
      * @throws IOException if a part does not start; the parts before it are closed
      */
     static RunningProject start(
-            ControllerEnvironment equipment,
-            OpenedProject foundation,
+            ControllerEnvironment environment,
+            OpenedProject opened,
             BootKeyPairs keys,
             CertificateName name,
-            TrustSources believing,
-            VmShutdown ending)
+            TrustSources trust,
+            VmShutdown shutdown)
             throws IOException {
-        return new RunningProject(equipment, foundation, keys, name, believing, ending);
+        return new RunningProject(environment, opened, keys, name, trust, shutdown);
     }
 
     /** Uses a channel to the host, and through it the relay. */
     void onAttached(AgentAttachStream attachment) {
-        line.attach(attachment.link());
+        ticketConnection.attach(attachment.link());
     }
 
     /** Accepts a connection that claims to be a worker or a person. */
     void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         if (SshGateway.isPerson(dial.from())) {
-            access.onDial(attachment, dial);
+            gateway.onDial(attachment, dial);
         } else {
-            desk.onDial(attachment, dial);
+            admission.onDial(attachment, dial);
         }
     }
 
     @Override
     public void close() {
-        parts.close();
+        resources.close();
     }
 
     /** Returns the project's settings, with folders on its drive and the settings that this machine fixes. */
-    private static ControllerConfig onDrive(ControllerEnvironment equipment, OpenedProject foundation) {
+    private static ControllerConfig controllerConfig(ControllerEnvironment environment, OpenedProject opened) {
         return new ControllerConfig(
-                foundation.projectConfig().settings(),
-                equipment.machineSettings(),
+                opened.projectConfig().settings(),
+                environment.machineSettings(),
                 new ProjectFolders(
-                        foundation.layout().agentFolder(),
-                        equipment.run(),
-                        new ProjectConfigStore(foundation.layout().projectConfigFolder()).membersFile(),
-                        foundation.layout().homes()));
+                        opened.layout().agentFolder(),
+                        environment.run(),
+                        new ProjectConfigStore(opened.layout().projectConfigFolder()).membersFile(),
+                        opened.layout().homes()));
     }
 
     private ProjectMembers members() {
-        return foundation.projectConfig().members();
+        return opened.projectConfig().members();
     }
 
-    private WorkerProvisioner provisioner(
+    private WorkerProvisioner createProvisioner(
             SystemWorkerAccess access, WorkerProvisioner.TicketOwners owners, ProjectMembers members, MungeKey munge) {
-        VerifiedUnlock unlocked = foundation.unlocked();
-        String homes = foundation.layout().homes().toString();
-        String software = foundation.layout().software().toString();
+        VerifiedUnlock unlocked = opened.unlocked();
+        String homes = opened.layout().homes().toString();
+        String software = opened.layout().software().toString();
         return new WorkerProvisioner(
                 new WorkerProvisioner.Settings(
                         name,
                         unlocked.authority(),
                         unlocked.documents().policyHash(),
-                        unlocked.station(),
+                        unlocked.networkConfig(),
                         config.slurm().cluster(),
                         SLURMCTLD_PORT,
                         homes,
@@ -202,57 +204,57 @@ final class RunningProject implements AutoCloseable {
                 access,
                 owners,
                 () -> members,
-                new WorkerProvisioner.KeySealing(new Hpke(equipment.crypto()), munge.secret()),
+                new WorkerProvisioner.KeySealing(new Hpke(environment.crypto()), munge.secret()),
                 clock);
     }
 
-    private WorkerAdmission.Context terms(TrustSources believing) {
+    private WorkerAdmission.Context admissionContext(TrustSources trust) {
         return new WorkerAdmission.Context(
-                own::credential,
-                believing.trustStore(),
-                believing.siteTrust()::verifyAllocation,
-                foundation.unlocked().documents().policy(),
-                new WorkerAdmission.HostTrust(believing.siteTrust()::isUntrusted, believing.siteTrust()::isKeyRevoked),
+                certificate::credential,
+                trust.trustStore(),
+                trust.siteTrust()::verifyAllocation,
+                opened.unlocked().documents().policy(),
+                new WorkerAdmission.HostTrust(trust.siteTrust()::isUntrusted, trust.siteTrust()::isKeyRevoked),
                 false);
     }
 
-    private ReceiptCollector receipts(SigningKey signing, SiteTrust site) throws IOException {
+    private ReceiptCollector openReceipts(SigningKey signing, SiteTrust siteTrust) throws IOException {
         return ReceiptCollector.open(
                 new ReceiptCollector.ReceiptSigner(
                         name.project(),
-                        foundation.unlocked().epoch(),
+                        opened.unlocked().epoch(),
                         signing,
-                        own::chain,
-                        foundation.unlocked().documents().history().envelopes()),
-                site::trustedRelay,
-                foundation.layout().agentFolder().resolve("receipts"),
-                foundation.layout().receipts(),
+                        certificate::chain,
+                        opened.unlocked().documents().history().envelopes()),
+                siteTrust::trustedRelay,
+                opened.layout().agentFolder().resolve("receipts"),
+                opened.layout().receipts(),
                 clock);
     }
 
-    private SiteWorkerAllocator workers(SigningKey signing, ReceiptCollector receipts) throws IOException {
+    private SiteWorkerAllocator createAllocator(SigningKey signing, ReceiptCollector receipts) throws IOException {
         return new SiteWorkerAllocator(
                 new SiteWorkerAllocator.Settings(
-                        name.project(), signing, config.project().reserves(), PATIENCE),
+                        name.project(), signing, config.project().reserves(), WORKER_SHUTDOWN_LIMIT),
                 TicketFolder.open(
-                        foundation.layout().agentFolder().resolve("tickets"),
-                        foundation.unlocked().epoch()),
-                desk,
+                        opened.layout().agentFolder().resolve("tickets"),
+                        opened.unlocked().epoch()),
+                admission,
                 receipts,
                 decisions,
                 clock);
     }
 
-    private void keep(WorkerProvisioner provisioner, ReceiptCollector receipts, FilterStateFile filter) {
-        FilterRefusalMetrics refused = new FilterRefusalMetrics(filter, equipment.metrics());
+    private void startPeriodicTasks(WorkerProvisioner provisioner, ReceiptCollector receipts, FilterStateFile filter) {
+        FilterRefusalMetrics filterMetrics = new FilterRefusalMetrics(filter, environment.metrics());
         decisions.scheduleWithFixedDelay(
                 new PeriodicTasks(List.of(
-                        () -> foundation.driveLostReason().ifPresent(ending::cutPower),
+                        () -> opened.driveLostReason().ifPresent(shutdown::cutPower),
                         provisioner::retryRevocations,
                         receipts::issueDue,
-                        refused::update)),
-                RETRY.toSeconds(),
-                RETRY.toSeconds(),
+                        filterMetrics::update)),
+                TASK_INTERVAL.toSeconds(),
+                TASK_INTERVAL.toSeconds(),
                 TimeUnit.SECONDS);
     }
 }

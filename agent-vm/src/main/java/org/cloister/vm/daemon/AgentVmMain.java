@@ -36,7 +36,7 @@ import org.cloister.vm.worker.WorkerRole;
  * assignment.
  */
 public final class AgentVmMain {
-    private static final int EVERY_S = 15;
+    private static final int TASK_INTERVAL_S = 15;
     private static final String SOFTWARE = "agent-vm";
     private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
@@ -61,29 +61,31 @@ public final class AgentVmMain {
                         () -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
                 BootKeyPairs keys = BootKeyPairs.generate(secrets, new SecureRandom())) {
             VolumeStatusFile volumes = new VolumeStatusFile(config.volumes(), metrics, InstantSource.system());
-            keep(loops, volumes::refresh);
-            config.metrics().map(MetricsFile::new).ifPresent(file -> keep(loops, () -> file.write(metrics)));
-            BootJournal begun = BootJournal.open(config.run());
+            schedulePeriodic(loops, volumes::refresh);
+            config.metrics()
+                    .map(MetricsFile::new)
+                    .ifPresent(file -> schedulePeriodic(loops, () -> file.write(metrics)));
+            BootJournal journal = BootJournal.open(config.run());
             PowerOff off = new PowerOff(ProcessRunner.local());
-            AssignedRole roles = new AssignedRole(
-                    new WorkerRole(secrets, config.run(), begun, status, volumes, metrics),
+            AssignedRole role = new AssignedRole(
+                    new WorkerRole(secrets, config.run(), journal, status, volumes, metrics),
                     new ControllerRole(
-                            secrets, config.run(), begun, new ControllerStatusFiles(status, volumes), metrics),
+                            secrets, config.run(), journal, new ControllerStatusFiles(status, volumes), metrics),
                     keys,
                     off,
                     // As on SIGTERM; the unit starts another process.
                     () -> System.exit(0));
-            if (begun.hasRequestedEvidence()) {
+            if (journal.hasRequestedEvidence()) {
                 status.writePhase(AgentVmPhase.LEAVING);
-                roles.cleanUpOrphan(begun);
+                role.cleanUpOrphan(journal);
                 stop.await();
                 return;
             }
             status.writeKeys(keys.publicKeys());
-            try (AutoCloseable channel = open(loops, device, keys, assigning(roles, off), status, metrics)) {
+            try (AutoCloseable channel = open(loops, device, keys, assignmentListener(role, off), status, metrics)) {
                 stop.await();
                 SystemdNotifier.notifyStopping();
-                roles.stop();
+                role.stop();
             }
         } catch (IOException | InterruptedException | RuntimeException e) {
             throw e;
@@ -92,9 +94,9 @@ public final class AgentVmMain {
         }
     }
 
-    private static ChannelListenerFactory assigning(AssignedRole roles, PowerOff off) {
-        return (own, believed) ->
-                new AssignmentPoller(believed, assignment -> roles.start(assignment, believed), off::request);
+    private static ChannelListenerFactory assignmentListener(AssignedRole role, PowerOff off) {
+        return (bootKeys, trustStore) ->
+                new AssignmentPoller(trustStore, assignment -> role.start(assignment, trustStore), off::request);
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the result of the notification is not needed
@@ -102,17 +104,17 @@ public final class AgentVmMain {
             EventLoopGroup loops,
             Path device,
             BootKeyPairs keys,
-            ChannelListenerFactory beginning,
+            ChannelListenerFactory listeners,
             AgentVmStatusFile status,
             VmMetrics metrics) {
-        HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, beginning, status, metrics);
+        HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, listeners, status, metrics);
         // Not on the loop, which it would block.
         channel.attached().thenRunAsync(() -> SystemdNotifier.notifyReady("attached to the host"));
         return channel;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the loop's own timer
-    private static void keep(EventLoopGroup loops, Runnable work) {
-        loops.scheduleWithFixedDelay(work, 0, EVERY_S, TimeUnit.SECONDS);
+    private static void schedulePeriodic(EventLoopGroup loops, Runnable task) {
+        loops.scheduleWithFixedDelay(task, 0, TASK_INTERVAL_S, TimeUnit.SECONDS);
     }
 }

@@ -22,39 +22,39 @@ import org.slf4j.LoggerFactory;
 final class AssignedRole {
     private static final Logger LOG = LoggerFactory.getLogger(AssignedRole.class);
     /** Shorter than the unit's stop timeout. */
-    private static final Duration STOPPING = Duration.ofSeconds(50);
+    private static final Duration STOP_LIMIT = Duration.ofSeconds(50);
 
     private final WorkerRole workers;
     private final ControllerRole controllers;
     private final BootKeyPairs keys;
     private final PowerOff off;
-    private final Runnable anew;
+    private final Runnable restart;
     private volatile @Nullable WorkerVm worker;
     private volatile @Nullable ControllingVm controlling;
 
     /**
      * Creates an object without a role.
      *
-     * @param anew stops this process, so that another one starts; runs on a thread of its own
+     * @param restart stops this process, so that another one starts; runs on a thread of its own
      */
-    AssignedRole(WorkerRole workers, ControllerRole controllers, BootKeyPairs keys, PowerOff off, Runnable anew) {
+    AssignedRole(WorkerRole workers, ControllerRole controllers, BootKeyPairs keys, PowerOff off, Runnable restart) {
         this.workers = workers;
         this.controllers = controllers;
         this.keys = keys;
         this.off = off;
-        this.anew = anew;
+        this.restart = restart;
     }
 
     /**
      * Cleans up and powers off a VM whose keys belonged to an earlier agent process: undoes what that process started.
      * No peer is left to which this could be reported.
      */
-    void cleanUpOrphan(BootJournal begun) {
+    void cleanUpOrphan(BootJournal journal) {
         LOG.error("this boot's keys are gone with an agent before this one; the VM ends");
-        if (begun.mayHaveRequestedEvidenceAs(CertificateRole.WORKER)) {
+        if (journal.mayHaveRequestedEvidenceAs(CertificateRole.WORKER)) {
             workers.cleanUpOrphan(keys);
         }
-        if (begun.mayHaveRequestedEvidenceAs(CertificateRole.CONTROLLER)) {
+        if (journal.mayHaveRequestedEvidenceAs(CertificateRole.CONTROLLER)) {
             controllers.cleanUpOrphan();
         }
         off.request();
@@ -64,17 +64,17 @@ final class AssignedRole {
      * Starts the assigned role; called on the channel's event loop. Powers the VM off if the role cannot start, since
      * the VM would do nothing.
      */
-    AgentLinkListener start(VmAssignment assignment, VmTrustStore believed) {
+    AgentLinkListener start(VmAssignment assignment, VmTrustStore trustStore) {
         try {
             if (assignment.role() == CertificateRole.WORKER) {
-                WorkerVm begun = workers.start(assignment, keys, believed.trustStore());
-                worker = begun;
-                restartWhenUnused(begun::awaitEnd, anew);
-                return begun;
+                WorkerVm started = workers.start(assignment, keys, trustStore.trustStore());
+                worker = started;
+                restartWhenUnused(started::awaitEnd, restart);
+                return started;
             }
-            ControllingVm begun = controllers.start(assignment, keys, believed);
-            controlling = begun;
-            return begun;
+            ControllingVm started = controllers.start(assignment, keys, trustStore);
+            controlling = started;
+            return started;
         } catch (IOException e) {
             LOG.error("{}: cannot begin, so the VM ends: {}", assignment.name(), e.getMessage());
             off.request();
@@ -88,33 +88,33 @@ final class AssignedRole {
     }
 
     /** Restarts the agent when a worker ends unused: its VM is left to the next agent process. */
-    static void restartWhenUnused(Termination life, Runnable anew) {
-        Thread waiting = new Thread(
+    static void restartWhenUnused(Termination termination, Runnable restart) {
+        Thread waiter = new Thread(
                 () -> {
                     try {
-                        if (!life.awaitEnd()) {
+                        if (!termination.awaitEnd()) {
                             LOG.info("this process ends, and another one begins anew");
-                            anew.run();
+                            restart.run();
                         }
                     } catch (InterruptedException e) {
                         Thread.currentThread().interrupt();
                     }
                 },
                 "worker-end");
-        waiting.setDaemon(true);
-        waiting.start();
+        waiter.setDaemon(true);
+        waiter.start();
     }
 
     /** Stops the role: the VM leaves its job or its project before this process ends. */
     void stop() throws InterruptedException {
         WorkerVm asWorker = worker;
         if (asWorker != null) {
-            asWorker.stop(STOPPING);
+            asWorker.stop(STOP_LIMIT);
             asWorker.close();
         }
         ControllingVm asController = controlling;
         if (asController != null) {
-            asController.stop(STOPPING);
+            asController.stop(STOP_LIMIT);
         }
     }
 }

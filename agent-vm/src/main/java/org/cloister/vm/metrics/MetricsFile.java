@@ -14,7 +14,7 @@ public final class MetricsFile {
     private static final Logger LOG = LoggerFactory.getLogger(MetricsFile.class);
 
     private final Path file;
-    private boolean failing;
+    private boolean failed;
 
     public MetricsFile(Path file) {
         this.file = file;
@@ -24,15 +24,15 @@ public final class MetricsFile {
     public synchronized void write(VmMetrics metrics) {
         try {
             WorldReadableFile.replace(file, metrics.text());
-            failing = false;
+            failed = false;
         } catch (IOException e) {
-            if (!failing) {
+            if (!failed) {
                 LOG.warn(
                         "metrics {}: not written: {}; make its folder, or take metrics out of the configuration",
                         file,
                         e.toString());
             }
-            failing = true;
+            failed = true;
         }
     }
 }

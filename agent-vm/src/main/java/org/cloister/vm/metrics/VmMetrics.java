@@ -43,26 +43,26 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
     private final Set<String> codes = new HashSet<>();
     private final AtomicInteger tickets = new AtomicInteger();
     private final AtomicInteger waiting = new AtomicInteger();
-    private final Counter asked = registry.counter(PREFIX + "tickets.asked");
-    private final Counter silent = registry.counter(PREFIX + "slurm.unavailable");
+    private final Counter requestedTickets = registry.counter(PREFIX + "tickets.asked");
+    private final Counter unavailableSlurm = registry.counter(PREFIX + "slurm.unavailable");
     private final Timer start = registry.timer(PREFIX + "start.seconds");
-    private final Counter sessions = registry.counter(PREFIX + "channel.sessions");
-    private final Counter losses = registry.counter(PREFIX + "channel.losses");
+    private final Counter channelSessions = registry.counter(PREFIX + "channel.sessions");
+    private final Counter channelLosses = registry.counter(PREFIX + "channel.losses");
     private final Counter refusedAllocations = registry.counter(PREFIX + "allocations.refused");
-    private final Counter strangers = registry.counter(PREFIX + "strangers");
-    private final Counter breaks = registry.counter(PREFIX + "circuit.losses");
-    private final Counter persons = registry.counter(PREFIX + "access.sessions.begun");
+    private final Counter unauthenticatedPeers = registry.counter(PREFIX + "strangers");
+    private final Counter lostCircuits = registry.counter(PREFIX + "circuit.losses");
+    private final Counter startedSessions = registry.counter(PREFIX + "access.sessions.begun");
     private final Counter files = registry.counter(PREFIX + "access.exported.files");
     private final Counter exported = registry.counter(PREFIX + "access.exported.bytes");
     private final Map<String, Counter> refusals = new HashMap<>();
-    private final AtomicInteger atWork = new AtomicInteger();
+    private final AtomicInteger openSessions = new AtomicInteger();
     private volatile double attachedSeconds;
     private volatile int attached;
-    private volatile int open;
-    private volatile int working;
-    private volatile double beginSeconds;
+    private volatile int circuitOpen;
+    private volatile int projectRunning;
+    private volatile double projectStartSeconds;
     private final Map<VolumeName, Space> spaces = new ConcurrentHashMap<>();
-    private final Timer look = registry.timer(PREFIX + "look.seconds");
+    private final Timer polls = registry.timer(PREFIX + "look.seconds");
 
     private record Space(long bytes, long used) {
         static final Space NONE = new Space(0, 0);
@@ -79,30 +79,30 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
             phases.put(phase, registry.timer(PREFIX + phase + ".seconds"));
             registry.counter(failures(phase));
         }
-        for (String word : REFUSALS) {
-            refusals.put(word, registry.counter(PREFIX + "access.refused." + word));
+        for (String reason : REFUSALS) {
+            refusals.put(reason, registry.counter(PREFIX + "access.refused." + reason));
         }
-        registry.register(PREFIX + "access.sessions", (Gauge<Integer>) atWork::get);
+        registry.register(PREFIX + "access.sessions", (Gauge<Integer>) openSessions::get);
         registry.register(PREFIX + "tickets", (Gauge<Integer>) tickets::get);
         registry.register(PREFIX + "jobs.waiting", (Gauge<Integer>) waiting::get);
         registry.register(PREFIX + "channel.attached", (Gauge<Integer>) () -> attached);
-        registry.register(PREFIX + "project.working", (Gauge<Integer>) () -> working);
-        registry.register(PREFIX + "project.begin.seconds", (Gauge<Double>) () -> beginSeconds);
+        registry.register(PREFIX + "project.working", (Gauge<Integer>) () -> projectRunning);
+        registry.register(PREFIX + "project.begin.seconds", (Gauge<Double>) () -> projectStartSeconds);
         registry.register(PREFIX + "channel.attached.seconds", (Gauge<Double>) () -> attachedSeconds);
-        registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> open);
+        registry.register(PREFIX + "circuit.open", (Gauge<Integer>) () -> circuitOpen);
     }
 
     @Override
     public void channelAttached(double seconds) {
         attached = 1;
         attachedSeconds = seconds;
-        sessions.inc();
+        channelSessions.inc();
     }
 
     @Override
-    public void projectStarted(Duration began) {
-        working = 1;
-        beginSeconds = began.toMillis() / 1000.0;
+    public void projectStarted(Duration startup) {
+        projectRunning = 1;
+        projectStartSeconds = startup.toMillis() / 1000.0;
     }
 
     @Override
@@ -112,31 +112,31 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
 
     @Override
     public void projectStopped() {
-        working = 0;
+        projectRunning = 0;
     }
 
     @Override
     public void channelLost() {
         attached = 0;
-        losses.inc();
+        channelLosses.inc();
     }
 
     @Override
     public void sessionStarted() {
-        persons.inc();
-        atWork.incrementAndGet();
+        startedSessions.inc();
+        openSessions.incrementAndGet();
     }
 
     @Override
     public void sessionEnded() {
-        atWork.decrementAndGet();
+        openSessions.decrementAndGet();
     }
 
     @Override
-    public void sessionRefused(String word) {
-        Counter counter = refusals.get(word);
+    public void sessionRefused(String reason) {
+        Counter counter = refusals.get(reason);
         if (counter == null) {
-            throw new IllegalArgumentException("refusal of a session: want one of " + REFUSALS + ", have " + word);
+            throw new IllegalArgumentException("refusal of a session: want one of " + REFUSALS + ", have " + reason);
         }
         counter.inc();
     }
@@ -149,10 +149,10 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
 
     @Override
     public void setCircuitOpen(boolean isOpen) {
-        if (open == 1 && !isOpen) {
-            breaks.inc();
+        if (circuitOpen == 1 && !isOpen) {
+            lostCircuits.inc();
         }
-        open = isOpen ? 1 : 0;
+        circuitOpen = isOpen ? 1 : 0;
     }
 
     @Override
@@ -162,17 +162,17 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
 
     @Override
     public void unauthenticatedPeer() {
-        strangers.inc();
+        unauthenticatedPeers.inc();
     }
 
     @Override
     public void ticketRequested() {
-        asked.inc();
+        requestedTickets.inc();
     }
 
     @Override
-    public void jobStarted(Duration took) {
-        start.update(took);
+    public void jobStarted(Duration duration) {
+        start.update(duration);
     }
 
     @Override
@@ -181,33 +181,33 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
     }
 
     @Override
-    public void attemptFailed(EndReason trouble) {
-        attemptFailed(trouble.phase());
-        registry.counter(PREFIX + "failures." + known(trouble.code()).replace('-', '_'))
+    public void attemptFailed(EndReason reason) {
+        attemptFailed(reason.phase());
+        registry.counter(PREFIX + "failures." + boundedCode(reason.code()).replace('-', '_'))
                 .inc();
     }
 
     @Override
-    public void phasePassed(WorkerPhase phase, Duration took) {
+    public void phasePassed(WorkerPhase phase, Duration duration) {
         Timer timer = phases.get(phase);
         if (timer != null) {
-            timer.update(took);
+            timer.update(duration);
         }
     }
 
     @Override
-    public void slurmPolled(Duration took) {
-        look.update(took);
+    public void slurmPolled(Duration duration) {
+        polls.update(duration);
     }
 
     @Override
     public void slurmUnavailable() {
-        silent.inc();
+        unavailableSlurm.inc();
     }
 
     @Override
-    public void rpcsRefused(String name, long more) {
-        registry.counter(PREFIX + "slurm.refused." + name).inc(more);
+    public void rpcsRefused(String name, long count) {
+        registry.counter(PREFIX + "slurm.refused." + name).inc(count);
     }
 
     @Override
@@ -225,15 +225,15 @@ public final class VmMetrics implements ChannelMetrics, ControllerMetrics, Volum
         return PREFIX + phase + ".failures";
     }
 
-    private synchronized String known(String code) {
-        String word = code.toLowerCase(Locale.ROOT);
-        if (codes.contains(word)) {
-            return word;
+    private synchronized String boundedCode(String code) {
+        String reason = code.toLowerCase(Locale.ROOT);
+        if (codes.contains(reason)) {
+            return reason;
         }
-        if (!CODE.matcher(word).matches() || codes.size() >= MAX_CODES) {
+        if (!CODE.matcher(reason).matches() || codes.size() >= MAX_CODES) {
             return OTHER;
         }
-        codes.add(word);
-        return word;
+        codes.add(reason);
+        return reason;
     }
 }

@@ -12,11 +12,11 @@ final class ConnectionLimiter {
     private final RpcFilterLimits limits;
     private final Map<InetAddress, WorkerConnections> workers = new HashMap<>();
     private int connections;
-    private int passed;
+    private int upstream;
 
     private static final class WorkerConnections {
         private int connections;
-        private int passed;
+        private int upstream;
     }
 
     ConnectionLimiter(RpcFilterLimits limits) {
@@ -34,21 +34,21 @@ final class ConnectionLimiter {
      * @return false, and nothing is counted, if this worker has its maximum
      */
     boolean acquire(InetAddress worker) {
-        WorkerConnections taken = workers.computeIfAbsent(worker, none -> new WorkerConnections());
-        if (taken.connections >= limits.maxConnectionsPerWorker()) {
+        WorkerConnections counts = workers.computeIfAbsent(worker, address -> new WorkerConnections());
+        if (counts.connections >= limits.maxConnectionsPerWorker()) {
             return false;
         }
-        taken.connections++;
+        counts.connections++;
         connections++;
         return true;
     }
 
     /** Releases a connection; called once for each {@link #acquire} that returned true. */
     void release(InetAddress worker) {
-        WorkerConnections taken = taken(worker);
-        taken.connections--;
+        WorkerConnections counts = countsOf(worker);
+        counts.connections--;
         connections--;
-        if (taken.connections == 0) {
+        if (counts.connections == 0) {
             workers.remove(worker);
         }
     }
@@ -59,12 +59,12 @@ final class ConnectionLimiter {
      * @return false, and nothing is counted, while slurmctld must not get another connection of this worker
      */
     boolean acquireUpstream(InetAddress worker) {
-        WorkerConnections taken = taken(worker);
-        if (passed >= limits.maxUpstream() || taken.passed >= limits.maxUpstreamPerWorker()) {
+        WorkerConnections counts = countsOf(worker);
+        if (upstream >= limits.maxUpstream() || counts.upstream >= limits.maxUpstreamPerWorker()) {
             return false;
         }
-        taken.passed++;
-        passed++;
+        counts.upstream++;
+        upstream++;
         return true;
     }
 
@@ -73,15 +73,15 @@ final class ConnectionLimiter {
      * {@link #release}.
      */
     void releaseUpstream(InetAddress worker) {
-        taken(worker).passed--;
-        passed--;
+        countsOf(worker).upstream--;
+        upstream--;
     }
 
-    private WorkerConnections taken(InetAddress worker) {
-        WorkerConnections taken = workers.get(worker);
-        if (taken == null) {
+    private WorkerConnections countsOf(InetAddress worker) {
+        WorkerConnections counts = workers.get(worker);
+        if (counts == null) {
             throw new IllegalArgumentException("connections of " + worker + ": none are counted");
         }
-        return taken;
+        return counts;
     }
 }

@@ -25,8 +25,8 @@ public final class FilterStateFile {
     public static final String NAME = FOLDER + "/state";
 
     static final String END = "end";
-    private static final int MOST_BYTES = 16 << 10;
-    private static final int MOST_NAMES = 200;
+    private static final int MAX_BYTES = 16 << 10;
+    private static final int MAX_NAMES = 200;
     private static final Pattern LINE = Pattern.compile("([a-z][a-z_]{0,60}) ([0-9]{1,18})");
 
     private final Path file;
@@ -51,7 +51,7 @@ public final class FilterStateFile {
      * @return empty while the filter is writing, or if the file is something else
      */
     public Optional<Map<String, Long>> readRefusals() throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(MOST_BYTES);
+        ByteBuffer bytes = ByteBuffer.allocate(MAX_BYTES);
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)) {
             while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
                 // Reads up to the file's end or the bound.
@@ -64,7 +64,7 @@ public final class FilterStateFile {
         Map<String, Long> counts = new TreeMap<>();
         String[] lines = text.split("\n", -1);
         if (lines.length < 2
-                || lines.length - 2 > MOST_NAMES
+                || lines.length - 2 > MAX_NAMES
                 || !lines[lines.length - 2].equals(END)
                 || !lines[lines.length - 1].isEmpty()) {
             return Optional.empty();

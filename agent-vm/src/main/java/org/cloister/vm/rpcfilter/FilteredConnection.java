@@ -29,14 +29,14 @@ final class FilteredConnection {
     private final InetAddress source;
     private final SocketChannel from;
     private final SelectionKey fromKey;
-    private final ByteBuffer head = ByteBuffer.allocate(SlurmMessageHeader.BYTES);
-    private final ForwardBuffer answer = new ForwardBuffer(Long.MAX_VALUE);
+    private final ByteBuffer headerBytes = ByteBuffer.allocate(SlurmMessageHeader.BYTES);
+    private final ForwardBuffer response = new ForwardBuffer(Long.MAX_VALUE);
     private State state = State.HEADER;
     private ForwardBuffer request = new ForwardBuffer(0);
     private @Nullable SocketChannel to;
     private @Nullable SelectionKey toKey;
     private boolean workerEnded;
-    private boolean toldEnd;
+    private boolean endForwarded;
     private long sinceNs;
     private long movedNs;
 
@@ -82,24 +82,24 @@ final class FilteredConnection {
             fromSlurmctld(nowNs);
         }
         if (refusal.isEmpty()) {
-            settle();
+            updateInterest();
         }
         return refusal;
     }
 
     private Optional<RpcRefusal> readHeader(RpcHeaderPolicy policy, long nowNs) throws IOException {
-        if (from.read(head) < 0) {
+        if (from.read(headerBytes) < 0) {
             state = State.CLOSED;
             return Optional.empty();
         }
-        if (head.hasRemaining()) {
+        if (headerBytes.hasRemaining()) {
             return Optional.empty();
         }
-        SlurmMessageHeader header = SlurmMessageHeader.decode(head.flip());
+        SlurmMessageHeader header = SlurmMessageHeader.decode(headerBytes.flip());
         Optional<RpcRefusal> refusal = policy.check(header);
         if (refusal.isEmpty()) {
             request = new ForwardBuffer(header.length() - SlurmMessageHeader.LEAST_LENGTH);
-            request.put(head.rewind());
+            request.put(headerBytes.rewind());
             state = State.PENDING;
             sinceNs = nowNs;
         }
@@ -118,7 +118,7 @@ final class FilteredConnection {
         state = State.RELAYING;
         sinceNs = nowNs;
         movedNs = nowNs;
-        settle();
+        updateInterest();
     }
 
     private Optional<RpcRefusal> fromWorker(long nowNs) throws IOException {
@@ -136,7 +136,7 @@ final class FilteredConnection {
                 workerEnded = read < 0;
             }
         }
-        if (fromKey.isWritable() && answer.write(from)) {
+        if (fromKey.isWritable() && response.write(from)) {
             movedNs = nowNs;
         }
         return Optional.empty();
@@ -154,35 +154,35 @@ final class FilteredConnection {
         if (key.isWritable() && request.write(channel)) {
             movedNs = nowNs;
         }
-        if (key.isReadable() && answer.read(channel)) {
+        if (key.isReadable() && response.read(channel)) {
             movedNs = nowNs;
         }
     }
 
     /** Determines the next state and the events for which each socket is selected. */
-    private void settle() throws IOException {
+    private void updateInterest() throws IOException {
         SocketChannel channel = to;
         SelectionKey key = toKey;
         if (state != State.RELAYING || channel == null || key == null) {
             fromKey.interestOps(state == State.HEADER ? SelectionKey.OP_READ : 0);
             return;
         }
-        boolean torn = workerEnded && !request.isComplete();
-        if (torn || (answer.isEnded() && !answer.hasBytes())) {
+        boolean incomplete = workerEnded && !request.isComplete();
+        if (incomplete || (response.isEnded() && !response.hasBytes())) {
             state = State.CLOSED;
             return;
         }
-        if (workerEnded && !request.hasBytes() && channel.isConnected() && !toldEnd) {
+        if (workerEnded && !request.hasBytes() && channel.isConnected() && !endForwarded) {
             channel.shutdownOutput();
-            toldEnd = true;
+            endForwarded = true;
         }
         boolean reads = request.wantsBytes() || (request.isComplete() && !workerEnded);
-        fromKey.interestOps((reads ? SelectionKey.OP_READ : 0) | (answer.hasBytes() ? SelectionKey.OP_WRITE : 0));
+        fromKey.interestOps((reads ? SelectionKey.OP_READ : 0) | (response.hasBytes() ? SelectionKey.OP_WRITE : 0));
         key.interestOps(
                 !channel.isConnected()
                         ? SelectionKey.OP_CONNECT
                         : (request.hasBytes() ? SelectionKey.OP_WRITE : 0)
-                                | (answer.wantsBytes() ? SelectionKey.OP_READ : 0));
+                                | (response.wantsBytes() ? SelectionKey.OP_READ : 0));
     }
 
     /**
@@ -192,32 +192,32 @@ final class FilteredConnection {
      */
     Optional<RpcRefusal> findTimeout(RpcFilterLimits limits, long nowNs) {
         if (state == State.HEADER && nowNs - sinceNs > limits.headerTimeout().toNanos()) {
-            return slow("no whole header within " + limits.headerTimeout().toSeconds() + " s");
+            return timeout("no whole header within " + limits.headerTimeout().toSeconds() + " s");
         }
-        boolean asks = state == State.PENDING || (state == State.RELAYING && !request.isComplete());
-        if (asks && nowNs - sinceNs > limits.requestTimeout().toNanos()) {
-            return slow("no whole message within " + limits.requestTimeout().toSeconds() + " s");
+        boolean requesting = state == State.PENDING || (state == State.RELAYING && !request.isComplete());
+        if (requesting && nowNs - sinceNs > limits.requestTimeout().toNanos()) {
+            return timeout("no whole message within " + limits.requestTimeout().toSeconds() + " s");
         }
         if (state == State.RELAYING && nowNs - movedNs > limits.idleTimeout().toNanos()) {
-            return slow("no byte for " + limits.idleTimeout().toSeconds() + " s");
+            return timeout("no byte for " + limits.idleTimeout().toSeconds() + " s");
         }
         return Optional.empty();
     }
 
-    private static Optional<RpcRefusal> slow(String text) {
+    private static Optional<RpcRefusal> timeout(String text) {
         return Optional.of(RpcRefusal.of(RpcRefusal.Code.SLOW, text));
     }
 
     /** Closes both sockets; idempotent. */
     void close() {
         state = State.CLOSED;
-        quietly(from);
+        closeQuietly(from);
         if (to != null) {
-            quietly(to);
+            closeQuietly(to);
         }
     }
 
-    private static void quietly(SocketChannel channel) {
+    private static void closeQuietly(SocketChannel channel) {
         try {
             channel.close();
         } catch (IOException e) {

@@ -9,16 +9,16 @@ final class ForwardBuffer {
     private static final int BYTES = 8 << 10;
 
     private final ByteBuffer buffer = ByteBuffer.allocateDirect(BYTES);
-    private long left;
+    private long remaining;
     private boolean ended;
 
     /**
      * Creates an empty buffer.
      *
-     * @param most bytes to be read in all
+     * @param maxBytes bytes to be read in all
      */
-    ForwardBuffer(long most) {
-        this.left = most;
+    ForwardBuffer(long maxBytes) {
+        this.remaining = maxBytes;
     }
 
     /** Adds bytes that were read before. */
@@ -32,13 +32,13 @@ final class ForwardBuffer {
      * @return whether bytes arrived, or the end of the stream
      */
     boolean read(SocketChannel from) throws IOException {
-        buffer.limit((int) Math.min(buffer.capacity(), buffer.position() + left));
+        buffer.limit((int) Math.min(buffer.capacity(), buffer.position() + remaining));
         int read = from.read(buffer);
         buffer.limit(buffer.capacity());
         if (read < 0) {
             ended = true;
         } else {
-            left -= read;
+            remaining -= read;
         }
         return read != 0;
     }
@@ -56,7 +56,7 @@ final class ForwardBuffer {
     }
 
     boolean wantsBytes() {
-        return !ended && left > 0 && buffer.hasRemaining();
+        return !ended && remaining > 0 && buffer.hasRemaining();
     }
 
     /** Returns whether the buffer holds unwritten bytes. */
@@ -66,7 +66,7 @@ final class ForwardBuffer {
 
     /** Returns whether all permitted bytes were read. */
     boolean isComplete() {
-        return left == 0;
+        return remaining == 0;
     }
 
     /** Returns whether the peer has closed its output. */

@@ -18,15 +18,15 @@ import java.util.regex.Pattern;
  */
 record ProjectNetwork(Inet4Address own, int bits) {
     private static final Pattern TEXT = Pattern.compile("([0-9]{1,3}(?:\\.[0-9]{1,3}){3})/([0-9]{1,2})");
-    private static final int LEAST_BITS = 8;
-    private static final int MOST_BITS = 30;
+    private static final int MIN_BITS = 8;
+    private static final int MAX_BITS = 30;
     private static final int LOOPBACK = 127 << 24;
     private static final int HOST_MASK = 0xffffff;
 
     ProjectNetwork {
-        if (bits < LEAST_BITS || bits > MOST_BITS) {
+        if (bits < MIN_BITS || bits > MAX_BITS) {
             throw new IllegalArgumentException(
-                    "prefix: expected " + LEAST_BITS + " to " + MOST_BITS + " bits, got " + bits);
+                    "prefix: expected " + MIN_BITS + " to " + MAX_BITS + " bits, got " + bits);
         }
     }
 

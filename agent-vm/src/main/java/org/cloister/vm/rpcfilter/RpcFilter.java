@@ -20,7 +20,7 @@ import java.util.function.Consumer;
  */
 final class RpcFilter implements AutoCloseable {
     /** Interval of the deadline checks; deadlines are seconds long. */
-    private static final long LOOK_MS = 500;
+    private static final long CHECK_INTERVAL_MS = 500;
 
     private static final int BACKLOG = 512;
 
@@ -28,14 +28,14 @@ final class RpcFilter implements AutoCloseable {
     private final InetSocketAddress slurmctld;
     private final RpcHeaderPolicy policy;
     private final RpcFilterLimits limits;
-    private final Consumer<String> journal;
-    private final ConnectionLimiter seats;
+    private final Consumer<String> log;
+    private final ConnectionLimiter limiter;
     private final RpcRefusalCounter refusals;
     private final Selector selector;
     private final ServerSocketChannel server;
     private final SelectionKey accepting;
-    private final Set<FilteredConnection> exchanges = new LinkedHashSet<>();
-    private final Set<FilteredConnection> waiting = new LinkedHashSet<>();
+    private final Set<FilteredConnection> connections = new LinkedHashSet<>();
+    private final Set<FilteredConnection> pending = new LinkedHashSet<>();
     private volatile boolean closed;
 
     /** Opens the listening socket. */
@@ -45,14 +45,14 @@ final class RpcFilter implements AutoCloseable {
             InetSocketAddress slurmctld,
             RpcHeaderPolicy policy,
             RpcFilterLimits limits,
-            Consumer<String> journal)
+            Consumer<String> log)
             throws IOException {
         this.network = network;
         this.slurmctld = slurmctld;
         this.policy = policy;
         this.limits = limits;
-        this.journal = journal;
-        this.seats = new ConnectionLimiter(limits);
+        this.log = log;
+        this.limiter = new ConnectionLimiter(limits);
         this.refusals = new RpcRefusalCounter(System.nanoTime());
         this.selector = Selector.open();
         this.server = ServerSocketChannel.open();
@@ -68,63 +68,63 @@ final class RpcFilter implements AutoCloseable {
     /**
      * Serves connections until {@link #close}.
      *
-     * @param looked receives the counts of refusals at each check of the deadlines
+     * @param onCheck receives the counts of refusals at each check of the deadlines
      */
-    void run(Consumer<String> looked) throws IOException {
+    void run(Consumer<String> onCheck) throws IOException {
         try (selector) {
-            serve(looked);
+            serve(onCheck);
         } finally {
-            new ArrayList<>(exchanges).forEach(this::end);
+            new ArrayList<>(connections).forEach(this::end);
         }
     }
 
-    private void serve(Consumer<String> looked) throws IOException {
-        long lookedNs = System.nanoTime();
-        looked.accept(refusals.text());
+    private void serve(Consumer<String> onCheck) throws IOException {
+        long checkedNs = System.nanoTime();
+        onCheck.accept(refusals.text());
         while (!closed) {
-            selector.select(this::ready, LOOK_MS);
+            selector.select(this::onReady, CHECK_INTERVAL_MS);
             long nowNs = System.nanoTime();
-            admitWaiting(nowNs);
-            if (nowNs - lookedNs >= LOOK_MS * 1_000_000) {
-                lookedNs = nowNs;
-                endOverdue(nowNs);
-                looked.accept(refusals.text());
+            connectPending(nowNs);
+            if (nowNs - checkedNs >= CHECK_INTERVAL_MS * 1_000_000) {
+                checkedNs = nowNs;
+                endTimedOut(nowNs);
+                onCheck.accept(refusals.text());
             }
             if (accepting.isValid()) {
-                accepting.interestOps(seats.hasRoom() ? SelectionKey.OP_ACCEPT : 0);
+                accepting.interestOps(limiter.hasRoom() ? SelectionKey.OP_ACCEPT : 0);
             }
         }
     }
 
-    private void ready(SelectionKey key) {
+    private void onReady(SelectionKey key) {
         if (!key.isValid()) {
             return;
         }
         long nowNs = System.nanoTime();
-        if (key.attachment() instanceof FilteredConnection exchange) {
-            pursue(exchange, key, nowNs);
+        if (key.attachment() instanceof FilteredConnection connection) {
+            onConnectionReady(connection, key, nowNs);
         } else {
             accept(nowNs);
         }
     }
 
-    private void pursue(FilteredConnection exchange, SelectionKey key, long nowNs) {
+    private void onConnectionReady(FilteredConnection connection, SelectionKey key, long nowNs) {
         try {
-            Optional<RpcRefusal> refusal = exchange.onReady(key, policy, nowNs);
-            refusal.ifPresent(why -> refuse(why, exchange.worker(), nowNs));
-            if (refusal.isPresent() || exchange.state() == FilteredConnection.State.CLOSED) {
-                end(exchange);
-            } else if (exchange.state() == FilteredConnection.State.PENDING) {
-                waiting.add(exchange);
+            Optional<RpcRefusal> refusal = connection.onReady(key, policy, nowNs);
+            refusal.ifPresent(each -> refuse(each, connection.worker(), nowNs));
+            if (refusal.isPresent() || connection.state() == FilteredConnection.State.CLOSED) {
+                end(connection);
+            } else if (connection.state() == FilteredConnection.State.PENDING) {
+                pending.add(connection);
             }
         } catch (IOException e) {
             // Either end broke off, or slurmctld does not listen: the other end sees its connection close.
-            end(exchange);
+            end(connection);
         }
     }
 
     private void accept(long nowNs) {
-        while (seats.hasRoom()) {
+        while (limiter.hasRoom()) {
             SocketChannel channel;
             InetAddress worker;
             try {
@@ -134,19 +134,20 @@ final class RpcFilter implements AutoCloseable {
                 }
                 worker = ((InetSocketAddress) channel.getRemoteAddress()).getAddress();
             } catch (IOException e) {
-                journal.accept("accept failed reason=\"" + e.getMessage() + "\"");
+                log.accept("accept failed reason=\"" + e.getMessage() + "\"");
                 return;
             }
-            enter(channel, worker, nowNs);
+            admit(channel, worker, nowNs);
         }
     }
 
-    private void enter(SocketChannel channel, InetAddress worker, long nowNs) {
+    private void admit(SocketChannel channel, InetAddress worker, long nowNs) {
         Optional<InetAddress> source = network.loopbackAlias(worker);
         if (source.isEmpty()) {
-            turnAway(channel, RpcRefusal.of(RpcRefusal.Code.ADDRESS, "not of the project's network"), worker, nowNs);
-        } else if (!seats.acquire(worker)) {
-            turnAway(
+            refuseAndClose(
+                    channel, RpcRefusal.of(RpcRefusal.Code.ADDRESS, "not of the project's network"), worker, nowNs);
+        } else if (!limiter.acquire(worker)) {
+            refuseAndClose(
                     channel,
                     RpcRefusal.of(
                             RpcRefusal.Code.CONNECTIONS,
@@ -155,57 +156,57 @@ final class RpcFilter implements AutoCloseable {
                     nowNs);
         } else {
             try {
-                exchanges.add(new FilteredConnection(worker, source.get(), channel, selector, nowNs));
+                connections.add(new FilteredConnection(worker, source.get(), channel, selector, nowNs));
             } catch (IOException e) {
-                seats.release(worker);
+                limiter.release(worker);
                 close(channel);
             }
         }
     }
 
-    private void turnAway(SocketChannel channel, RpcRefusal why, InetAddress worker, long nowNs) {
-        refuse(why, worker, nowNs);
+    private void refuseAndClose(SocketChannel channel, RpcRefusal refusal, InetAddress worker, long nowNs) {
+        refuse(refusal, worker, nowNs);
         close(channel);
     }
 
-    private void admitWaiting(long nowNs) {
-        for (Iterator<FilteredConnection> each = waiting.iterator(); each.hasNext(); ) {
-            FilteredConnection exchange = each.next();
-            if (seats.acquireUpstream(exchange.worker())) {
+    private void connectPending(long nowNs) {
+        for (Iterator<FilteredConnection> each = pending.iterator(); each.hasNext(); ) {
+            FilteredConnection connection = each.next();
+            if (limiter.acquireUpstream(connection.worker())) {
                 each.remove();
                 try {
-                    exchange.connectUpstream(slurmctld, nowNs);
+                    connection.connectUpstream(slurmctld, nowNs);
                 } catch (IOException e) {
-                    if (!exchange.isUpstreamOpen()) {
-                        seats.releaseUpstream(exchange.worker());
+                    if (!connection.isUpstreamOpen()) {
+                        limiter.releaseUpstream(connection.worker());
                     }
-                    end(exchange);
+                    end(connection);
                 }
             }
         }
     }
 
-    private void endOverdue(long nowNs) {
-        for (FilteredConnection exchange : new ArrayList<>(exchanges)) {
-            exchange.findTimeout(limits, nowNs).ifPresent(why -> {
-                refuse(why, exchange.worker(), nowNs);
-                end(exchange);
+    private void endTimedOut(long nowNs) {
+        for (FilteredConnection connection : new ArrayList<>(connections)) {
+            connection.findTimeout(limits, nowNs).ifPresent(refusal -> {
+                refuse(refusal, connection.worker(), nowNs);
+                end(connection);
             });
         }
     }
 
-    private void refuse(RpcRefusal why, InetAddress worker, long nowNs) {
-        refusals.count(why, worker, nowNs).ifPresent(journal);
+    private void refuse(RpcRefusal refusal, InetAddress worker, long nowNs) {
+        refusals.count(refusal, worker, nowNs).ifPresent(log);
     }
 
-    private void end(FilteredConnection exchange) {
-        exchange.close();
-        waiting.remove(exchange);
-        if (exchanges.remove(exchange)) {
-            if (exchange.isUpstreamOpen()) {
-                seats.releaseUpstream(exchange.worker());
+    private void end(FilteredConnection connection) {
+        connection.close();
+        pending.remove(connection);
+        if (connections.remove(connection)) {
+            if (connection.isUpstreamOpen()) {
+                limiter.releaseUpstream(connection.worker());
             }
-            seats.release(exchange.worker());
+            limiter.release(connection.worker());
         }
     }
 

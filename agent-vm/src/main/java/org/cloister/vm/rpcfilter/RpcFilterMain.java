@@ -23,15 +23,14 @@ public final class RpcFilterMain {
 
     @SuppressWarnings("SystemOut") // standard error goes to the journal
     public static void main(String[] args) {
-        Consumer<String> journal = System.err::println;
+        Consumer<String> log = System.err::println;
         if (args.length != ARGUMENTS) {
-            journal.accept("slurm-filter: error: expected ADDRESS/BITS RELEASE FILE, got " + args.length + " words");
+            log.accept("slurm-filter: error: expected ADDRESS/BITS RELEASE FILE, got " + args.length + " words");
             System.exit(CONFIGURATION);
         }
         SlurmRelease release = SlurmRelease.of(args[1]).orElse(null);
         if (release == null) {
-            journal.accept(
-                    "slurm-filter: error: expected a release of Slurm whose messages are known, got another one");
+            log.accept("slurm-filter: error: expected a release of Slurm whose messages are known, got another one");
             System.exit(CONFIGURATION);
             return;
         }
@@ -42,12 +41,12 @@ public final class RpcFilterMain {
                         new InetSocketAddress(network.own(), SLURMCTLD_PORT),
                         new RpcHeaderPolicy(release, RpcFilterLimits.PRODUCT.maxMessageBytes()),
                         RpcFilterLimits.PRODUCT,
-                        journal);
+                        log);
                 FilterStateFile.Writer state = FilterStateFile.lock(Path.of(args[2]))) {
-            journal.accept("listening address=" + args[0] + " port=" + filter.port() + " slurm=" + release);
+            log.accept("listening address=" + args[0] + " port=" + filter.port() + " slurm=" + release);
             filter.run(text -> write(state, text));
         } catch (IOException | UncheckedIOException e) {
-            journal.accept("slurm-filter: error: " + e.getMessage());
+            log.accept("slurm-filter: error: " + e.getMessage());
             System.exit(BROKEN);
         }
     }

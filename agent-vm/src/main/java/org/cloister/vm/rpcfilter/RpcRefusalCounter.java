@@ -19,7 +19,7 @@ public final class RpcRefusalCounter {
     private final SortedMap<String, Long> counts = new TreeMap<>();
     private long windowNs;
     private int lines;
-    private long unsaid;
+    private long suppressed;
 
     private static Set<String> names() {
         Stream<String> kinds = Stream.of(RpcRefusal.Code.values()).map(RpcRefusal.Code::text);
@@ -45,12 +45,12 @@ public final class RpcRefusalCounter {
             lines = 0;
         }
         if (lines >= LINES) {
-            unsaid++;
+            suppressed++;
             return Optional.empty();
         }
         lines++;
-        String more = unsaid == 0 ? "" : " unsaid=" + unsaid;
-        unsaid = 0;
+        String more = suppressed == 0 ? "" : " unsaid=" + suppressed;
+        suppressed = 0;
         return Optional.of("refused worker=" + worker.getHostAddress() + " reason=\"" + refusal.text() + "\"" + more);
     }
 

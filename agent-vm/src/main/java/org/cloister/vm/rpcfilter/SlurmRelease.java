@@ -13,7 +13,7 @@ public enum SlurmRelease {
     V24_11("24.11", 42),
     V26_05("26.05", 45);
 
-    private static final Pattern ANSWER =
+    private static final Pattern VERSION_OUTPUT =
             Pattern.compile("slurm(?:-wlm)? ([0-9]{2}\\.[0-9]{2})\\.[0-9]{1,2}\\S{0,20}\\s*");
     private static final int VERSION_SHIFT = 8;
 
@@ -36,8 +36,8 @@ public enum SlurmRelease {
     }
 
     /** Returns the release that {@code slurmctld -V} prints, such as {@code slurm-wlm 22.05.8}. */
-    public static Optional<SlurmRelease> ofVersionOutput(String answer) {
-        Matcher match = ANSWER.matcher(answer);
+    public static Optional<SlurmRelease> ofVersionOutput(String output) {
+        Matcher match = VERSION_OUTPUT.matcher(output);
         return match.matches() ? of(match.group(1)) : Optional.empty();
     }
 

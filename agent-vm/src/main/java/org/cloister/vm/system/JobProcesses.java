@@ -18,7 +18,7 @@ public final class JobProcesses {
     /** slurmd's process for each step, which runs as root. */
     private static final String STEP = "slurmstepd";
 
-    private static final int ROUNDS = 50;
+    private static final int MAX_PASSES = 50;
     private static final long PAUSE_MS = 100;
     /**
      * Time after which killing stops if all remaining processes are ones that a signal does not reach: further signals
@@ -29,17 +29,17 @@ public final class JobProcesses {
     private static final String ENDED = "Z";
     private static final String UNINTERRUPTIBLE = "D";
 
-    private final int leastUid;
-    private final int mostUid;
+    private final int minUid;
+    private final int maxUid;
     private final String step;
 
     /**
      * Creates the finder.
      *
-     * @param leastUid lowest uid of members; daemons have uids below and above the range
+     * @param minUid lowest uid of members; daemons have uids below and above the range
      */
-    public JobProcesses(int leastUid, int mostUid) {
-        this(leastUid, mostUid, STEP);
+    public JobProcesses(int minUid, int maxUid) {
+        this(minUid, maxUid, STEP);
     }
 
     /**
@@ -47,9 +47,9 @@ public final class JobProcesses {
      *
      * @param step name of root's processes that are killed, too
      */
-    JobProcesses(int leastUid, int mostUid, String step) {
-        this.leastUid = leastUid;
-        this.mostUid = mostUid;
+    JobProcesses(int minUid, int maxUid, String step) {
+        this.minUid = minUid;
+        this.maxUid = maxUid;
         this.step = step;
     }
 
@@ -59,21 +59,22 @@ public final class JobProcesses {
      * @throws IOException if one remains, such as one blocked in the kernel
      */
     public void killAll() throws IOException {
-        List<Remaining> left = running();
-        long killable = System.nanoTime();
-        for (int round = 0; round < ROUNDS && !left.isEmpty(); round++) {
-            if (!left.stream().allMatch(Remaining::stuck)) {
-                killable = System.nanoTime();
-            } else if (System.nanoTime() - killable > STUCK.toNanos()) {
+        List<Remaining> remaining = running();
+        long killableNs = System.nanoTime();
+        for (int pass = 0; pass < MAX_PASSES && !remaining.isEmpty(); pass++) {
+            if (!remaining.stream().allMatch(Remaining::stuck)) {
+                killableNs = System.nanoTime();
+            } else if (System.nanoTime() - killableNs > STUCK.toNanos()) {
                 break;
             }
-            left.forEach(each -> each.process().destroyForcibly());
+            remaining.forEach(each -> each.process().destroyForcibly());
             pause();
-            left = running();
+            remaining = running();
         }
-        if (!left.isEmpty()) {
+        if (!remaining.isEmpty()) {
             throw new IOException("processes of the job: want none, have "
-                    + left.stream().map(each -> each.process().pid()).toList() + "; see what holds them in the kernel");
+                    + remaining.stream().map(each -> each.process().pid()).toList()
+                    + "; see what holds them in the kernel");
         }
     }
 
@@ -98,9 +99,9 @@ public final class JobProcesses {
                     PROC.resolve(Long.toString(process.pid())).resolve("status"), StandardCharsets.ISO_8859_1);
             String state = field(status, "State");
             int uid = Integer.parseInt(field(status, "Uid").split("\\s+", 2)[0]);
-            boolean jobs = (uid >= leastUid && uid <= mostUid)
+            boolean ofJob = (uid >= minUid && uid <= maxUid)
                     || (uid == 0 && field(status, "Name").equals(step));
-            return jobs && !state.startsWith(ENDED)
+            return ofJob && !state.startsWith(ENDED)
                     ? Optional.of(new Remaining(process, state.startsWith(UNINTERRUPTIBLE)))
                     : Optional.empty();
         } catch (IOException e) {

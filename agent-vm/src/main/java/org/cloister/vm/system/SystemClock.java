@@ -22,9 +22,9 @@ public final class SystemClock {
      * @return how far the clock was from that time
      */
     public Duration set(Instant time) throws IOException {
-        Duration apart = Duration.between(clock.instant(), time).abs();
+        Duration difference = Duration.between(clock.instant(), time).abs();
         programs.runChecked("date", "--utc", "--set=@" + time.getEpochSecond() + "." + millis(time));
-        return apart;
+        return difference;
     }
 
     private static String millis(Instant time) {

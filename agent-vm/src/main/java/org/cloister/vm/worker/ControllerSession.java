@@ -10,21 +10,25 @@ import org.cloister.vm.boot.CircuitSession;
 
 /** The worker's end of one circuit with the controlling VM. A message out of order closes it. */
 final class ControllerSession extends CircuitSession {
-    private final VerifierMessageOrder turns;
-    private final Consumer<VerifierMessage> heard;
-    private final Runnable closed;
+    private final VerifierMessageOrder messageOrder;
+    private final Consumer<VerifierMessage> onMessage;
+    private final Runnable onClosed;
 
     /**
      * Creates the session.
      *
-     * @param heard receives each message that is in order; must not block
-     * @param closed runs once
+     * @param onMessage receives each message that is in order; must not block
+     * @param onClosed runs once
      */
-    ControllerSession(Circuit circuit, VerifierMessageOrder turns, Consumer<VerifierMessage> heard, Runnable closed) {
+    ControllerSession(
+            Circuit circuit,
+            VerifierMessageOrder messageOrder,
+            Consumer<VerifierMessage> onMessage,
+            Runnable onClosed) {
         super(circuit);
-        this.turns = turns;
-        this.heard = heard;
-        this.closed = closed;
+        this.messageOrder = messageOrder;
+        this.onMessage = onMessage;
+        this.onClosed = onClosed;
     }
 
     /** Sends a message. Thread-safe. */
@@ -34,13 +38,13 @@ final class ControllerSession extends CircuitSession {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
-        VerifierMessage read = (VerifierMessage) message;
-        turns.accept(read);
-        heard.accept(read);
+        VerifierMessage received = (VerifierMessage) message;
+        messageOrder.accept(received);
+        onMessage.accept(received);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        closed.run();
+        onClosed.run();
     }
 }

@@ -41,23 +41,23 @@ final class HandoverVerifier {
      * @param vm its id in the host's statement
      * @param nonce of the question that the statement answered
      */
-    AcceptedHandover accept(HandoverDocument handOver, String vm, Nonce nonce) throws HandoverRefused {
-        requirePlace(handOver.target(), handOver.name(), vm, nonce);
-        require("controller", assignment.requester(), handOver.controller());
-        Instant until = until(handOver.certificates(), handOver.time());
+    AcceptedHandover accept(HandoverDocument handover, String vm, Nonce nonce) throws HandoverRefused {
+        requireTarget(handover.target(), handover.name(), vm, nonce);
+        require("controller", assignment.requester(), handover.controller());
+        Instant until = expiryOf(handover.certificates(), handover.time());
         try {
             return new AcceptedHandover(
-                    handOver,
-                    handOver.certificates(),
+                    handover,
+                    handover.certificates(),
                     List.of(),
-                    handOver.time(),
+                    handover.time(),
                     until,
-                    TlsCredential.of(keys.signing(), der(handOver.certificates())),
+                    TlsCredential.of(keys.signing(), der(handover.certificates())),
                     keys.open(
-                            handOver.sealingContext(),
-                            handOver.mungeKey().bytes().toByteArray()),
-                    handOver.lease(),
-                    handOver.policy());
+                            handover.sealingContext(),
+                            handover.mungeKey().bytes().toByteArray()),
+                    handover.lease(),
+                    handover.policy());
         } catch (IOException e) {
             throw new HandoverRefused("munge-key", String.valueOf(e.getMessage()), e);
         }
@@ -66,23 +66,23 @@ final class HandoverVerifier {
     /**
      * Accepts a readmission.
      *
-     * @param before what the worker has
-     * @param fresh value with which the circuit was resumed
+     * @param previous what the worker has
+     * @param nonce value with which the circuit was resumed
      */
-    AcceptedHandover accept(ReadmissionGrant readmission, AcceptedHandover before, String vm, Nonce fresh)
+    AcceptedHandover accept(ReadmissionGrant readmission, AcceptedHandover previous, String vm, Nonce nonce)
             throws HandoverRefused {
-        requirePlace(readmission.target(), readmission.name(), vm, fresh);
-        Instant until = until(readmission.certificates(), readmission.time());
+        requireTarget(readmission.target(), readmission.name(), vm, nonce);
+        Instant until = expiryOf(readmission.certificates(), readmission.time());
         try {
             SecretMemory munge = readmission.mungeKey().isEmpty()
-                    ? before.mungeKey()
+                    ? previous.mungeKey()
                     : keys.open(
                             readmission.sealingContext(),
                             readmission.mungeKey().get().bytes().toByteArray());
             return new AcceptedHandover(
-                    before.handOver(),
+                    previous.handOver(),
                     readmission.certificates(),
-                    holding(before.authorities(), readmission.time()),
+                    validAuthorities(previous.authorities(), readmission.time()),
                     readmission.time(),
                     until,
                     TlsCredential.of(keys.signing(), der(readmission.certificates())),
@@ -99,30 +99,30 @@ final class HandoverVerifier {
     }
 
     /** Returns the authorities whose certificates have not expired: what an expired one issued has expired, too. */
-    private static List<ByteString> holding(List<ByteString> authorities, Instant now) throws IOException {
-        List<ByteString> holding = new ArrayList<>();
+    private static List<ByteString> validAuthorities(List<ByteString> authorities, Instant now) throws IOException {
+        List<ByteString> valid = new ArrayList<>();
         for (ByteString each : authorities) {
             if (now.isBefore(DerCertificate.parse(each.toByteArray()).notAfter())) {
-                holding.add(each);
+                valid.add(each);
             }
         }
-        return holding;
+        return valid;
     }
 
-    private void requirePlace(HandoverTarget place, CertificateName name, String vm, Nonce nonce)
+    private void requireTarget(HandoverTarget target, CertificateName name, String vm, Nonce nonce)
             throws HandoverRefused {
-        require("ticket", assignment.ticket(), place.ticket());
-        require("slot", assignment.slot(), place.slot());
-        require("vm", vm, place.vm());
-        if (!place.nonce().equals(nonce)) {
+        require("ticket", assignment.ticket(), target.ticket());
+        require("slot", assignment.slot(), target.slot());
+        require("vm", vm, target.vm());
+        if (!target.nonce().equals(nonce)) {
             throw new HandoverRefused("nonce", "nonce: want that of the question, have another's");
         }
         require("name", assignment.name(), name);
     }
 
-    private static void require(String what, Object want, Object have) throws HandoverRefused {
-        if (!want.equals(have)) {
-            throw new HandoverRefused("for-another-" + what, what + ": want " + want + ", have " + have);
+    private static void require(String field, Object expected, Object actual) throws HandoverRefused {
+        if (!expected.equals(actual)) {
+            throw new HandoverRefused("for-another-" + field, field + ": want " + expected + ", have " + actual);
         }
     }
 
@@ -131,7 +131,7 @@ final class HandoverVerifier {
      *
      * @return when its leaf expires
      */
-    private Instant until(List<ByteString> chain, Instant now) throws HandoverRefused {
+    private Instant expiryOf(List<ByteString> chain, Instant now) throws HandoverRefused {
         CertifiedIdentity own;
         try {
             own = CertificateChain.parse(der(chain))

@@ -54,27 +54,27 @@ final class WorkerIdentity implements AutoCloseable {
 
     private final VmAssignment assignment;
     private final BootKeyPairs keys;
-    private final TrustStore beliefs;
-    private final CertifiedPeerVerifier trust;
+    private final TrustStore trustStore;
+    private final CertifiedPeerVerifier controllerVerifier;
     private final TlsCredential boot;
-    private final HandoverVerifier intake;
+    private final HandoverVerifier handoverVerifier;
     private volatile String vm = "";
-    private volatile @Nullable AcceptedHandover given;
+    private volatile @Nullable AcceptedHandover accepted;
     private volatile Optional<Instant> registered = Optional.empty();
-    private volatile Instant left = Instant.EPOCH;
+    private volatile Instant shutdownTime = Instant.EPOCH;
 
-    private WorkerIdentity(VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs, TlsCredential boot) {
+    private WorkerIdentity(VmAssignment assignment, BootKeyPairs keys, TrustStore trustStore, TlsCredential boot) {
         this.assignment = assignment;
         this.keys = keys;
-        this.beliefs = beliefs;
-        this.trust = CertifiedPeerVerifier.forRoles(beliefs, Set.of(CertificateRole.CONTROLLER));
+        this.trustStore = trustStore;
+        this.controllerVerifier = CertifiedPeerVerifier.forRoles(trustStore, Set.of(CertificateRole.CONTROLLER));
         this.boot = boot;
-        this.intake = new HandoverVerifier(assignment, keys);
+        this.handoverVerifier = new HandoverVerifier(assignment, keys);
     }
 
     /** Creates the VM's only boot certificate: the host signs evidence for one only. */
     static WorkerIdentity create(
-            VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs, InstantSource clock, SecureRandom random)
+            VmAssignment assignment, BootKeyPairs keys, TrustStore trustStore, InstantSource clock, SecureRandom random)
             throws IOException {
         byte[] certificate = BootCertificate.make(
                 assignment.name(),
@@ -82,7 +82,7 @@ final class WorkerIdentity implements AutoCloseable {
                 CertificateSigner.of(keys.signing()),
                 clock.instant(),
                 random);
-        return new WorkerIdentity(assignment, keys, beliefs, TlsCredential.of(keys.signing(), List.of(certificate)));
+        return new WorkerIdentity(assignment, keys, trustStore, TlsCredential.of(keys.signing(), List.of(certificate)));
     }
 
     CertificateName name() {
@@ -96,18 +96,18 @@ final class WorkerIdentity implements AutoCloseable {
     /**
      * Opens a circuit to the controlling VM.
      *
-     * @param talk creates the circuit's handler, on its event loop
+     * @param handler creates the circuit's handler, on its event loop
      */
-    Future<Circuit> openCircuit(ClientLink link, boolean certified, Function<Circuit, ChannelHandler> talk) {
+    Future<Circuit> openCircuit(ClientLink link, boolean certified, Function<Circuit, ChannelHandler> handler) {
         Digest policy = certified ? acceptedHandover().policy() : NO_POLICY;
         return Circuit.open(
                 link,
                 new CircuitTerms(name(), controller(), policy),
                 certified ? acceptedHandover().credential() : boot,
-                trust,
+                controllerVerifier,
                 (pipeline, circuit) -> pipeline.addLast(
                         new MessageFraming(ProtocolLimits.HAND_OVER_BYTES, VerifierMessage::read),
-                        talk.apply(circuit)));
+                        handler.apply(circuit)));
     }
 
     VerifierMessageOrder messageOrder(boolean certified) {
@@ -117,7 +117,7 @@ final class WorkerIdentity implements AutoCloseable {
     /** Returns whether the peer is still trusted as it was when the circuit opened. */
     boolean isTrusted(Circuit circuit) {
         try {
-            beliefs.require(circuit.peer());
+            trustStore.require(circuit.peer());
             return true;
         } catch (IdentityRefusedException e) {
             return false;
@@ -147,24 +147,24 @@ final class WorkerIdentity implements AutoCloseable {
         vm = EvidenceStatement.claimed(statement).facts().vm();
     }
 
-    void accept(HandoverDocument handOver, Nonce nonce) throws HandoverRefused {
-        given = intake.accept(handOver, vm, nonce);
+    void accept(HandoverDocument handover, Nonce nonce) throws HandoverRefused {
+        accepted = handoverVerifier.accept(handover, vm, nonce);
     }
 
     AcceptedHandover acceptedHandover() {
-        return Objects.requireNonNull(given, "a hand-over that was taken");
+        return Objects.requireNonNull(accepted, "a hand-over that was taken");
     }
 
     /**
      * Accepts a readmission; the worker presents its certificate from now on.
      *
-     * @param fresh value with which the circuit was resumed
+     * @param nonce value with which the circuit was resumed
      */
-    void accept(ReadmissionGrant readmission, Nonce fresh) throws HandoverRefused {
-        AcceptedHandover before = acceptedHandover();
-        given = intake.accept(readmission, before, vm, fresh);
+    void accept(ReadmissionGrant readmission, Nonce nonce) throws HandoverRefused {
+        AcceptedHandover previous = acceptedHandover();
+        accepted = handoverVerifier.accept(readmission, previous, vm, nonce);
         if (readmission.mungeKey().isPresent()) {
-            before.close();
+            previous.close();
         }
     }
 
@@ -176,7 +176,7 @@ final class WorkerIdentity implements AutoCloseable {
     }
 
     void recordShutdown(Instant now) {
-        left = now;
+        shutdownTime = now;
     }
 
     /**
@@ -185,21 +185,21 @@ final class WorkerIdentity implements AutoCloseable {
      * @return empty if nothing was handed over, or it cannot be signed
      */
     Optional<ByteString> signStatement(Optional<Instant> erased) {
-        AcceptedHandover of = given;
-        if (of == null) {
+        AcceptedHandover handover = accepted;
+        if (handover == null) {
             return Optional.empty();
         }
-        WorkerStatement part = new WorkerStatement(
+        WorkerStatement statement = new WorkerStatement(
                 name().project(),
                 assignment.ticket(),
-                of.handOver().digest(),
+                handover.handOver().digest(),
                 assignment.slot(),
                 vm,
                 registered,
-                left,
+                shutdownTime,
                 erased);
         try {
-            return Optional.of(ByteString.copyFrom(part.sign(keys.signer()).bytes()));
+            return Optional.of(ByteString.copyFrom(statement.sign(keys.signer()).bytes()));
         } catch (GeneralSecurityException | IOException e) {
             return Optional.empty();
         }
@@ -208,9 +208,9 @@ final class WorkerIdentity implements AutoCloseable {
     /** Zeroes all secrets. */
     @Override
     public void close() {
-        AcceptedHandover of = given;
-        if (of != null) {
-            of.close();
+        AcceptedHandover handover = accepted;
+        if (handover != null) {
+            handover.close();
         }
         keys.close();
     }

@@ -24,7 +24,7 @@ import org.cloister.vm.worker.steps.OrphanedWorker;
 public final class WorkerRole {
     private final SecretAllocator secrets;
     private final Path run;
-    private final BootJournal begun;
+    private final BootJournal journal;
     private final AgentVmStatusFile status;
     private final VolumeStatusFile volumes;
     private final WorkerMetrics metrics;
@@ -37,13 +37,13 @@ public final class WorkerRole {
     public WorkerRole(
             SecretAllocator secrets,
             Path run,
-            BootJournal begun,
+            BootJournal journal,
             AgentVmStatusFile status,
             VolumeStatusFile volumes,
             WorkerMetrics metrics) {
         this.secrets = secrets;
         this.run = run;
-        this.begun = begun;
+        this.journal = journal;
         this.status = status;
         this.volumes = volumes;
         this.metrics = metrics;
@@ -51,7 +51,7 @@ public final class WorkerRole {
 
     /** Undoes what an earlier agent left of a worker. */
     public void cleanUpOrphan(BootKeyPairs keys) {
-        new OrphanedWorker(begun, machine(keys)).cleanUp();
+        new OrphanedWorker(journal, nodeSetup(keys)).cleanUp();
     }
 
     /**
@@ -59,20 +59,20 @@ public final class WorkerRole {
      *
      * @throws IOException if this VM can make no certificate for its name
      */
-    public WorkerVm start(VmAssignment assignment, BootKeyPairs keys, TrustStore beliefs) throws IOException {
+    public WorkerVm start(VmAssignment assignment, BootKeyPairs keys, TrustStore trustStore) throws IOException {
         double seconds = status.writePhase(AgentVmPhase.ASSIGNED);
         InstantSource clock = InstantSource.system();
-        WorkerIdentity life = WorkerIdentity.create(assignment, keys, beliefs, clock, new SecureRandom());
+        WorkerIdentity identity = WorkerIdentity.create(assignment, keys, trustStore, clock, new SecureRandom());
         Duration boot = Duration.ofMillis((long) (seconds * 1000));
         return new WorkerVm(
-                life,
+                identity,
                 WorkerStateMachine.create(boot, System.nanoTime()),
-                machine(keys),
-                begun,
+                nodeSetup(keys),
+                journal,
                 new WorkerVm.Environment(status, metrics, clock, System::nanoTime));
     }
 
-    private LocalNodeSetup machine(BootKeyPairs keys) {
+    private LocalNodeSetup nodeSetup(BootKeyPairs keys) {
         ProcessRunner programs = ProcessRunner.local();
         return new LocalNodeSetup(
                 new LocalNodeSetup.Environment(
@@ -86,6 +86,6 @@ public final class WorkerRole {
                         Path.of("/etc"),
                         Path.of("/sys/block")),
                 keys,
-                begun);
+                journal);
     }
 }

@@ -5,7 +5,6 @@ import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
@@ -20,6 +19,7 @@ import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.EvidenceRefusedException;
 import org.cloister.protocol.evidence.Nonce;
+import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.ReadmissionGrant;
 import org.cloister.protocol.handover.VmMessage;
@@ -51,31 +51,35 @@ import org.slf4j.LoggerFactory;
 public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerVm.class);
     /** Longer than undoing all steps takes; after it, the VM powers off whatever is left. */
-    private static final Duration LEAVING = Duration.ofMinutes(10);
-
-    private static final org.cloister.protocol.handover.BootPhase KEYS = org.cloister.protocol.handover.BootPhase.KEYS;
+    private static final Duration SHUTDOWN_LIMIT = Duration.ofMinutes(10);
 
     private final SecureRandom random = new SecureRandom();
-    private final WorkerIdentity life;
-    private final WorkerStateMachine course;
-    private final NodeSetup steps;
-    private final BootJournal begun;
-    private final Environment reports;
+    private final WorkerIdentity identity;
+    private final WorkerStateMachine stateMachine;
+    private final NodeSetup setup;
+    private final BootJournal journal;
+    private final Environment environment;
     private final ScheduledExecutorService decisions =
             Executors.newSingleThreadScheduledExecutor(work -> thread(work, "worker"));
-    private final ExecutorService hands = Executors.newSingleThreadExecutor(work -> thread(work, "worker-hands"));
-    private final CountDownLatch over = new CountDownLatch(1);
-    private volatile boolean off;
+    private final ExecutorService blockingWork =
+            Executors.newSingleThreadExecutor(work -> thread(work, "worker-hands"));
+    private final CountDownLatch terminated = new CountDownLatch(1);
+    private volatile boolean poweredOff;
     private @Nullable AgentAttachStream attachment;
-    private @Nullable ControllerSession talk;
-    private @Nullable ScheduledFuture<?> wake;
+    private @Nullable ControllerSession session;
+    private @Nullable ScheduledFuture<?> timer;
 
-    WorkerVm(WorkerIdentity life, WorkerStateMachine course, NodeSetup steps, BootJournal begun, Environment reports) {
-        this.life = life;
-        this.course = course;
-        this.steps = steps;
-        this.begun = begun;
-        this.reports = reports;
+    WorkerVm(
+            WorkerIdentity identity,
+            WorkerStateMachine stateMachine,
+            NodeSetup setup,
+            BootJournal journal,
+            Environment environment) {
+        this.identity = identity;
+        this.stateMachine = stateMachine;
+        this.setup = setup;
+        this.journal = journal;
+        this.environment = environment;
     }
 
     private static Thread thread(Runnable work, String name) {
@@ -93,8 +97,8 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
 
     /** Shuts the worker down on SIGTERM. Returns when it has ended, or after the limit. */
     public void stop(Duration limit) throws InterruptedException {
-        tell(new WorkerStateEvent.StopRequested());
-        if (!over.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
+        post(new WorkerStateEvent.StopRequested());
+        if (!terminated.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
             LOG.error("worker: not gone within {} s", limit.toSeconds());
         }
     }
@@ -105,26 +109,26 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
      * @return whether the VM ends, too; otherwise this process alone ends, and another one starts
      */
     public boolean awaitEnd() throws InterruptedException {
-        over.await();
-        return off;
+        terminated.await();
+        return poweredOff;
     }
 
     @Override
     public void onAttached(AgentAttachStream attached) {
-        attached.serve(life.name());
+        attached.serve(identity.name());
         decisions.execute(() -> attachment = attached);
-        tell(new WorkerStateEvent.ChannelAttached());
+        post(new WorkerStateEvent.ChannelAttached());
     }
 
     @Override
-    public void onLost(String why) {
+    public void onLost(String reason) {
         decisions.execute(() -> attachment = null);
-        tell(new WorkerStateEvent.ChannelLost());
+        post(new WorkerStateEvent.ChannelLost());
     }
 
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
-        refused.ifPresent(why -> LOG.warn("name {}: not served: {}", name, why));
+        refused.ifPresent(reason -> LOG.warn("name {}: not served: {}", name, reason));
     }
 
     @Override
@@ -135,7 +139,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     @Override
     public void onShutdownRequest(Duration within) {
         LOG.warn("the host ends this VM within {} s", within.toSeconds());
-        tell(new WorkerStateEvent.HostShutdown(within));
+        post(new WorkerStateEvent.HostShutdown(within));
     }
 
     /**
@@ -146,16 +150,16 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     @SuppressWarnings("FutureReturnValueIgnored") // failures of the channel arrive as its close
     public boolean onRevocationList(byte[] signed) {
         decisions.execute(() -> {
-            if (talk != null && course.isCircuitOpen() && !life.isTrusted(talk.circuit())) {
-                LOG.warn("circuit to {}: ended: it was revoked", life.controller());
-                talk.circuit().close(CloseReason.REVOKED);
+            if (session != null && stateMachine.isCircuitOpen() && !identity.isTrusted(session.circuit())) {
+                LOG.warn("circuit to {}: ended: it was revoked", identity.controller());
+                session.circuit().close(CloseReason.REVOKED);
             }
         });
         return false;
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // nothing is thrown in it
-    private void tell(WorkerStateEvent event) {
+    private void post(WorkerStateEvent event) {
         if (!decisions.isShutdown()) {
             decisions.execute(() -> decide(event));
         }
@@ -163,237 +167,234 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
 
     private void decide(WorkerStateEvent event) {
         try {
-            for (WorkerStateAction act : course.on(event, reports.nanos().getAsLong())) {
-                perform(act);
+            for (WorkerStateAction action :
+                    stateMachine.on(event, environment.nanos().getAsLong())) {
+                perform(action);
             }
-            reports.metrics().setCircuitOpen(course.isCircuitOpen());
-            wakeAt(course.wakeNs());
+            environment.metrics().setCircuitOpen(stateMachine.isCircuitOpen());
+            wakeAt(stateMachine.wakeNs());
         } catch (RuntimeException e) {
             // Nothing else would end a VM that decides nothing any more, and it has its project's keys.
             LOG.error("worker: a defect; the VM ends", e);
-            end(true, "defect");
+            terminate(true, "defect");
         }
     }
 
     private void wakeAt(long whenNs) {
-        if (wake != null) {
-            wake.cancel(false);
+        if (timer != null) {
+            timer.cancel(false);
         }
         if (whenNs != Long.MAX_VALUE && !decisions.isShutdown()) {
-            long in = Math.max(0, whenNs - reports.nanos().getAsLong());
-            wake = decisions.schedule(() -> decide(new WorkerStateEvent.TimerExpired()), in, TimeUnit.NANOSECONDS);
+            long delayNs = Math.max(0, whenNs - environment.nanos().getAsLong());
+            timer = decisions.schedule(
+                    () -> decide(new WorkerStateEvent.TimerExpired()), delayNs, TimeUnit.NANOSECONDS);
         }
     }
 
-    private void perform(WorkerStateAction act) {
-        if (act instanceof WorkerStateAction.OpenCircuit call) {
-            call(call.certified());
-        } else if (act instanceof WorkerStateAction.Send say) {
-            say(say.message());
-        } else if (act instanceof WorkerStateAction.FinishOutput && talk != null) {
-            talk.finishOutput();
-        } else if (act instanceof WorkerStateAction.RequestEvidence ask) {
-            askHost(ask.nonce());
-        } else if (act instanceof WorkerStateAction.AcceptHandover take) {
-            hands.execute(() -> take(take.handOver(), take.nonce()));
-        } else if (act instanceof WorkerStateAction.ApplyReadmission anew) {
-            hands.execute(() -> readmit(anew.readmission(), anew.fresh()));
-        } else if (act instanceof WorkerStateAction.ApplyStep todo) {
-            hands.execute(() -> take(todo.step()));
-        } else if (act instanceof WorkerStateAction.UndoStep undo) {
-            hands.execute(() -> undo(undo));
-        } else if (act instanceof WorkerStateAction.StartShutdown leave) {
-            leave(leave);
-        } else if (act instanceof WorkerStateAction.SignStatement) {
-            hands.execute(
-                    () -> tell(new WorkerStateEvent.StatementSigned(life.signStatement(steps.scratchErasedAt()))));
-        } else if (act instanceof WorkerStateAction.Terminate end) {
-            end(end.powerOff(), end.reason());
+    private void perform(WorkerStateAction action) {
+        if (action instanceof WorkerStateAction.OpenCircuit open) {
+            openCircuit(open.certified());
+        } else if (action instanceof WorkerStateAction.Send send) {
+            send(send.message());
+        } else if (action instanceof WorkerStateAction.FinishOutput && session != null) {
+            session.finishOutput();
+        } else if (action instanceof WorkerStateAction.RequestEvidence request) {
+            requestEvidence(request.nonce());
+        } else if (action instanceof WorkerStateAction.AcceptHandover accept) {
+            blockingWork.execute(() -> accept(accept.handOver(), accept.nonce()));
+        } else if (action instanceof WorkerStateAction.ApplyReadmission grant) {
+            blockingWork.execute(() -> readmit(grant.readmission(), grant.fresh()));
+        } else if (action instanceof WorkerStateAction.ApplyStep apply) {
+            blockingWork.execute(() -> apply(apply.step()));
+        } else if (action instanceof WorkerStateAction.UndoStep undo) {
+            blockingWork.execute(() -> undo(undo));
+        } else if (action instanceof WorkerStateAction.StartShutdown shutdown) {
+            startShutdown(shutdown);
+        } else if (action instanceof WorkerStateAction.SignStatement) {
+            blockingWork.execute(
+                    () -> post(new WorkerStateEvent.StatementSigned(identity.signStatement(setup.scratchErasedAt()))));
+        } else if (action instanceof WorkerStateAction.Terminate end) {
+            terminate(end.powerOff(), end.reason());
         }
     }
 
-    private void say(VmMessage message) {
+    private void send(VmMessage message) {
         if (message instanceof VmMessage.Ready) {
-            life.recordRegistration(reports.clock().instant());
-            say(AgentVmPhase.READY);
-        } else if (message instanceof VmMessage.PhaseCompleted passed) {
-            reports.metrics().phasePassed(phase(passed.phase()), passed.took());
-        } else if (message instanceof VmMessage.Failure trouble) {
-            reports.metrics().attemptFailed(phase(trouble.phase()));
+            identity.recordRegistration(environment.clock().instant());
+            environment.status().reportPhase(AgentVmPhase.READY);
+        } else if (message instanceof VmMessage.PhaseCompleted completed) {
+            environment.metrics().phasePassed(phase(completed.phase()), completed.took());
+        } else if (message instanceof VmMessage.Failure failure) {
+            environment.metrics().attemptFailed(phase(failure.phase()));
         }
-        if (talk != null) {
-            talk.send(message);
+        if (session != null) {
+            session.send(message);
         }
     }
 
     /** A worker passes all of these phases except that of the controlling VM's drive. */
-    private static WorkerPhase phase(org.cloister.protocol.handover.BootPhase of) {
+    private static WorkerPhase phase(BootPhase of) {
         return WorkerPhase.valueOf(of.name());
     }
 
-    private void say(AgentVmPhase phase) {
-        try {
-            reports.status().writePhase(phase);
-        } catch (IOException e) {
-            LOG.warn("status: not written: {}; see the folder it is in", e.toString());
-        }
-    }
-
-    private void call(boolean certified) {
-        AgentAttachStream on = attachment;
-        if (on == null) {
-            tell(new WorkerStateEvent.CircuitClosed());
+    private void openCircuit(boolean certified) {
+        AgentAttachStream link = attachment;
+        if (link == null) {
+            post(new WorkerStateEvent.CircuitClosed());
             return;
         }
-        ControllerSession[] made = new ControllerSession[1];
-        life.openCircuit(on.link(), certified, circuit -> {
-                    made[0] = new ControllerSession(
+        ControllerSession[] created = new ControllerSession[1];
+        identity.openCircuit(link.link(), certified, circuit -> {
+                    created[0] = new ControllerSession(
                             circuit,
-                            life.messageOrder(certified),
-                            message -> tell(new WorkerStateEvent.MessageReceived(message)),
-                            () -> tell(new WorkerStateEvent.CircuitClosed()));
+                            identity.messageOrder(certified),
+                            message -> post(new WorkerStateEvent.MessageReceived(message)),
+                            () -> post(new WorkerStateEvent.CircuitClosed()));
                     // Before any message received on it.
-                    decisions.execute(() -> talk = made[0]);
-                    tell(new WorkerStateEvent.CircuitOpened(Nonce.random(random)));
-                    return made[0];
+                    decisions.execute(() -> session = created[0]);
+                    post(new WorkerStateEvent.CircuitOpened(Nonce.random(random)));
+                    return created[0];
                 })
                 .addListener((Future<Circuit> opened) -> {
                     if (!opened.isSuccess()) {
-                        LOG.warn(
-                                "circuit to {}: {}; tried again",
-                                life.controller(),
-                                opened.cause().getMessage());
-                        if (made[0] == null) {
-                            tell(new WorkerStateEvent.CircuitClosed());
+                        String reason = opened.cause().getMessage();
+                        LOG.warn("circuit to {}: {}; tried again", identity.controller(), reason);
+                        if (created[0] == null) {
+                            post(new WorkerStateEvent.CircuitClosed());
                         }
                     }
                 });
     }
 
-    private void askHost(Nonce nonce) {
-        AgentAttachStream on = attachment;
-        ControllerSession with = talk;
+    private void requestEvidence(Nonce nonce) {
+        AgentAttachStream link = attachment;
+        ControllerSession current = session;
         try {
-            begun.recordEvidenceRequest(CertificateRole.WORKER);
+            journal.recordEvidenceRequest(CertificateRole.WORKER);
         } catch (IOException e) {
             LOG.error("what is begun cannot be noted: {}", e.toString());
-            tell(new WorkerStateEvent.EvidenceRefused(nonce, Optional.empty()));
+            post(new WorkerStateEvent.EvidenceRefused(nonce, Optional.empty()));
             return;
         }
-        if (on == null || with == null) {
-            tell(new WorkerStateEvent.EvidenceRefused(nonce, Optional.empty()));
+        if (link == null || current == null) {
+            post(new WorkerStateEvent.EvidenceRefused(nonce, Optional.empty()));
             return;
         }
-        EvidenceQuery.ask(on.link(), life.claim(with.circuit(), nonce)).addListener((Future<DsseEnvelope> answer) -> {
-            if (answer.isSuccess()) {
-                vouched(nonce, answer.getNow());
-            } else {
-                LOG.warn("evidence: {}", answer.cause().getMessage());
-                Optional<EvidenceMessage.RefusalReason> why = answer.cause() instanceof EvidenceRefusedException none
-                        ? Optional.of(none.why())
-                        : Optional.empty();
-                tell(new WorkerStateEvent.EvidenceRefused(nonce, why));
-            }
-        });
+        EvidenceQuery.ask(link.link(), identity.claim(current.circuit(), nonce))
+                .addListener((Future<DsseEnvelope> response) -> {
+                    if (response.isSuccess()) {
+                        onEvidence(nonce, response.getNow());
+                    } else {
+                        LOG.warn("evidence: {}", response.cause().getMessage());
+                        Optional<EvidenceMessage.RefusalReason> reason =
+                                response.cause() instanceof EvidenceRefusedException refused
+                                        ? Optional.of(refused.why())
+                                        : Optional.empty();
+                        post(new WorkerStateEvent.EvidenceRefused(nonce, reason));
+                    }
+                });
     }
 
-    private void vouched(Nonce nonce, DsseEnvelope statement) {
+    private void onEvidence(Nonce nonce, DsseEnvelope statement) {
         try {
-            life.recordEvidence(statement);
+            identity.recordEvidence(statement);
         } catch (IOException e) {
             // It may be of a later release; the controlling VM reports its decision on it.
             LOG.warn("evidence: {}", e.getMessage());
         }
-        say(AgentVmPhase.VOUCHED);
-        tell(new WorkerStateEvent.EvidenceReceived(
-                nonce, ByteString.copyFrom(statement.bytes()), reports.clock().instant()));
+        environment.status().reportPhase(AgentVmPhase.VOUCHED);
+        post(new WorkerStateEvent.EvidenceReceived(
+                nonce,
+                ByteString.copyFrom(statement.bytes()),
+                environment.clock().instant()));
     }
 
-    private void take(HandoverDocument handOver, Nonce nonce) {
+    private void accept(HandoverDocument handOver, Nonce nonce) {
         try {
-            life.accept(handOver, nonce);
-            say(AgentVmPhase.GIVEN);
-            tell(new WorkerStateEvent.HandoverAccepted(
-                    handOver.lease(), life.acceptedHandover().renewalDelay(), handOver.target()));
+            identity.accept(handOver, nonce);
+            environment.status().reportPhase(AgentVmPhase.GIVEN);
+            post(new WorkerStateEvent.HandoverAccepted(
+                    handOver.lease(), identity.acceptedHandover().renewalDelay(), handOver.target()));
         } catch (HandoverRefused e) {
             LOG.error("{}", e.getMessage());
-            tell(new WorkerStateEvent.HandoverRejected(KEYS, e.code()));
+            post(new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, e.code()));
         } catch (RuntimeException e) {
-            // The state machine does nothing before it receives this event; a hand-over is the first input that others
-            // wrote.
+            // A hand-over is the first input that others wrote, and the state machine waits for this event.
             LOG.error("hand-over: a defect", e);
-            tell(new WorkerStateEvent.HandoverRejected(KEYS, "defect"));
+            post(new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, "defect"));
         }
     }
 
     private void readmit(ReadmissionGrant readmission, Nonce fresh) {
         try {
-            life.accept(readmission, fresh);
-            AcceptedHandover given = life.acceptedHandover();
+            identity.accept(readmission, fresh);
+            AcceptedHandover accepted = identity.acceptedHandover();
             boolean opened = readmission.mungeKey().isPresent();
-            steps.applyReadmission(given, opened);
-            LOG.info("certificate until {}{}", given.expiresAt(), opened ? "; the controlling VM was opened anew" : "");
-            tell(new WorkerStateEvent.ReadmissionApplied(fresh, given.lease(), given.renewalDelay()));
+            setup.applyReadmission(accepted, opened);
+            LOG.info(
+                    "certificate until {}{}",
+                    accepted.expiresAt(),
+                    opened ? "; the controlling VM was opened anew" : "");
+            post(new WorkerStateEvent.ReadmissionApplied(fresh, accepted.lease(), accepted.renewalDelay()));
         } catch (HandoverRefused e) {
             LOG.error("{}", e.getMessage());
-            tell(new WorkerStateEvent.HandoverRejected(KEYS, e.code()));
+            post(new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, e.code()));
         } catch (IOException | RuntimeException e) {
             LOG.error("readmission: {}", e.toString());
-            tell(new WorkerStateEvent.HandoverRejected(
-                    org.cloister.protocol.handover.BootPhase.TUNNEL, "no-readmission"));
+            post(new WorkerStateEvent.HandoverRejected(BootPhase.TUNNEL, "no-readmission"));
         }
     }
 
-    private void take(SetupStep step) {
+    private void apply(SetupStep step) {
         long before = System.nanoTime();
         try {
-            steps.apply(step, life.acceptedHandover());
+            setup.apply(step, identity.acceptedHandover());
             LOG.info("{}: done in {} ms", step, TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - before));
             if (step == SetupStep.TUNNEL) {
-                say(AgentVmPhase.TUNNEL);
+                environment.status().reportPhase(AgentVmPhase.TUNNEL);
             }
-            tell(new WorkerStateEvent.StepApplied(step));
+            post(new WorkerStateEvent.StepApplied(step));
         } catch (IOException | RuntimeException e) {
             LOG.error("{}: {}", step, e.toString());
-            tell(new WorkerStateEvent.StepFailed(step));
+            post(new WorkerStateEvent.StepFailed(step));
         }
     }
 
     private void undo(WorkerStateAction.UndoStep undo) {
         try {
-            steps.undo(undo.step(), undo.failed());
+            setup.undo(undo.step(), undo.failed());
         } catch (IOException | RuntimeException e) {
             LOG.error("{}: not undone: {}", undo.step(), e.toString());
         }
-        tell(new WorkerStateEvent.StepUndone(undo.step()));
+        post(new WorkerStateEvent.StepUndone(undo.step()));
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the process ends before, or by it
-    private void leave(WorkerStateAction.StartShutdown leave) {
-        LOG.info("worker leaves: {}", leave.reason());
-        Instant now = reports.clock().instant();
-        life.recordShutdown(now);
-        say(AgentVmPhase.LEAVING);
-        decisions.schedule(() -> end(true, "leaving-took-too-long"), LEAVING.toSeconds(), TimeUnit.SECONDS);
+    private void startShutdown(WorkerStateAction.StartShutdown shutdown) {
+        LOG.info("worker leaves: {}", shutdown.reason());
+        identity.recordShutdown(environment.clock().instant());
+        environment.status().reportPhase(AgentVmPhase.LEAVING);
+        decisions.schedule(
+                () -> terminate(true, "leaving-took-too-long"), SHUTDOWN_LIMIT.toSeconds(), TimeUnit.SECONDS);
     }
 
-    private void end(boolean powerOff, String why) {
-        if (over.getCount() == 0) {
+    private void terminate(boolean powerOff, String reason) {
+        if (terminated.getCount() == 0) {
             return;
         }
-        LOG.info("worker is gone: {}{}", why, powerOff ? "; the VM goes off" : "");
-        off = powerOff;
-        life.close();
+        LOG.info("worker is gone: {}{}", reason, powerOff ? "; the VM goes off" : "");
+        poweredOff = powerOff;
+        identity.close();
         if (powerOff) {
-            steps.powerOff();
+            setup.powerOff();
         }
-        over.countDown();
+        terminated.countDown();
     }
 
     @Override
     public void close() {
         decisions.shutdownNow();
-        hands.shutdownNow();
-        life.close();
+        blockingWork.shutdownNow();
+        identity.close();
     }
 }

@@ -173,7 +173,7 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
     /** Of the drive's key, as the VM's machine would: it opens for this boot, question and epoch alone. */
     @SuppressWarnings("try") // what is opened is only there to be closed
     private VmMessage.Opened open(VerifiedUnlock unlocked) throws UnlockRefused {
-        byte[] info = SealingContext.unlock(opening.project(), unlocked.place(), unlocked.epoch());
+        byte[] info = SealingContext.unlock(opening.project(), unlocked.target(), unlocked.epoch());
         try (SecretMemory key = new Hpke(LibCryptoCalls.load(secrets))
                 .open(
                         keys.sealing(),

@@ -43,24 +43,24 @@ public record AdmittedWorker(
     private static final int MAX_KEY = 128;
 
     /** @param statement the worker's evidence, accepted */
-    static AdmittedWorker of(HandoverDocument given, AllocatedSlot slot, EvidenceStatement statement) {
+    static AdmittedWorker of(HandoverDocument handover, AllocatedSlot slot, EvidenceStatement statement) {
         return new AdmittedWorker(
-                given.target().ticket(),
+                handover.target().ticket(),
                 slot.slot(),
-                given.target().vm(),
+                handover.target().vm(),
                 statement.claim().keys(),
                 slot.key(),
                 statement.facts().image(),
                 slot.address(),
-                given.accounts().jobUid(),
-                given.accounts().projectGid());
+                handover.accounts().jobUid(),
+                handover.accounts().projectGid());
     }
 
     static AdmittedWorker read(byte[] file) throws MalformedException {
         StrictJson json = StrictJson.read(file, MAX_BYTES);
         json.requireFormat(FORMAT);
         try {
-            AdmittedWorker guest = new AdmittedWorker(
+            AdmittedWorker worker = new AdmittedWorker(
                     json.text("ticket", Ticket.ID),
                     (int) json.number("slot", 0, ResourceRequest.MAX_NODES - 1),
                     json.text("vm", VmFacts.ID),
@@ -71,7 +71,7 @@ public record AdmittedWorker(
                     (int) json.number("uid", LoginRules.LEAST_ID, LoginRules.MOST_ID),
                     (int) json.number("gid", LoginRules.LEAST_ID, LoginRules.MOST_ID));
             json.requireNothingElse();
-            return guest;
+            return worker;
         } catch (IllegalArgumentException e) {
             throw new MalformedException(String.valueOf(e.getMessage()), e);
         }

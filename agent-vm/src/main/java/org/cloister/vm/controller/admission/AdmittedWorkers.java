@@ -21,11 +21,11 @@ public final class AdmittedWorkers {
     private static final String SUFFIX = ".guest";
 
     private final Path folder;
-    private final Map<String, Map<Integer, AdmittedWorker>> guests;
+    private final Map<String, Map<Integer, AdmittedWorker>> workers;
 
-    private AdmittedWorkers(Path folder, Map<String, Map<Integer, AdmittedWorker>> guests) {
+    private AdmittedWorkers(Path folder, Map<String, Map<Integer, AdmittedWorker>> workers) {
         this.folder = folder;
-        this.guests = guests;
+        this.workers = workers;
     }
 
     /**
@@ -36,38 +36,38 @@ public final class AdmittedWorkers {
      */
     public static AdmittedWorkers open(Path folder) throws IOException {
         Files.createDirectories(folder);
-        AdmittedWorkers book = new AdmittedWorkers(folder, new HashMap<>());
+        AdmittedWorkers opened = new AdmittedWorkers(folder, new HashMap<>());
         for (Path file : files(folder)) {
-            book.put(read(file));
+            opened.put(read(file));
         }
-        return book;
+        return opened;
     }
 
     Optional<AdmittedWorker> find(String ticket, int slot) {
-        return Optional.ofNullable(guests.getOrDefault(ticket, Map.of()).get(slot));
+        return Optional.ofNullable(workers.getOrDefault(ticket, Map.of()).get(slot));
     }
 
     /** Records a worker; the record is on the disk on return. */
-    void write(AdmittedWorker guest) throws IOException {
-        AtomicFile.replace(folder.resolve(name(guest)), guest.write());
-        put(guest);
+    void write(AdmittedWorker worker) throws IOException {
+        AtomicFile.replace(folder.resolve(name(worker)), worker.write());
+        put(worker);
     }
 
     /** Deletes the records of a ticket that has ended; its workers cannot be readmitted. */
     void forget(String ticket) throws IOException {
-        for (AdmittedWorker guest :
-                List.copyOf(guests.getOrDefault(ticket, Map.of()).values())) {
-            Files.deleteIfExists(folder.resolve(name(guest)));
+        for (AdmittedWorker worker :
+                List.copyOf(workers.getOrDefault(ticket, Map.of()).values())) {
+            Files.deleteIfExists(folder.resolve(name(worker)));
         }
-        guests.remove(ticket);
+        workers.remove(ticket);
     }
 
-    private void put(AdmittedWorker guest) {
-        guests.computeIfAbsent(guest.ticket(), ticket -> new TreeMap<>()).put(guest.slot(), guest);
+    private void put(AdmittedWorker worker) {
+        workers.computeIfAbsent(worker.ticket(), ticket -> new TreeMap<>()).put(worker.slot(), worker);
     }
 
-    private static String name(AdmittedWorker guest) {
-        return guest.ticket() + "-" + guest.slot() + SUFFIX;
+    private static String name(AdmittedWorker worker) {
+        return worker.ticket() + "-" + worker.slot() + SUFFIX;
     }
 
     private static List<Path> files(Path folder) throws IOException {
@@ -78,11 +78,11 @@ public final class AdmittedWorkers {
 
     private static AdmittedWorker read(Path file) throws IOException {
         try {
-            AdmittedWorker guest = AdmittedWorker.read(AtomicFile.read(file, AdmittedWorker.MAX_BYTES));
-            if (!file.endsWith(name(guest))) {
-                throw new MalformedException("ticket: want the file's name, have " + name(guest));
+            AdmittedWorker worker = AdmittedWorker.read(AtomicFile.read(file, AdmittedWorker.MAX_BYTES));
+            if (!file.endsWith(name(worker))) {
+                throw new MalformedException("ticket: want the file's name, have " + name(worker));
             }
-            return guest;
+            return worker;
         } catch (MalformedException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }

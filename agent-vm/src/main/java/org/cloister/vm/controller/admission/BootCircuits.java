@@ -26,122 +26,126 @@ import org.slf4j.LoggerFactory;
 final class BootCircuits {
     private static final Logger LOG = LoggerFactory.getLogger(BootCircuits.class);
 
-    private final WorkerAttestation arriving;
-    private final WorkerReadmission returning;
-    private final UnauthenticatedPeerCounter strangers;
+    private final WorkerAttestation attestation;
+    private final WorkerReadmission readmission;
+    private final UnauthenticatedPeerCounter unauthenticatedPeers;
     private final InstantSource clock;
-    private final BiConsumer<CertificateName, Optional<WorkerSession>> listen;
-    private final Consumer<WorkerEvent> news;
-    private final UnauthenticatedCircuits<WorkerSession> unproven =
-            new UnauthenticatedCircuits<>(talk -> talk.circuit().peerIdentity().key());
+    private final BiConsumer<CertificateName, Optional<WorkerSession>> accepted;
+    private final Consumer<WorkerEvent> events;
+    private final UnauthenticatedCircuits<WorkerSession> circuits = new UnauthenticatedCircuits<>(
+            session -> session.circuit().peerIdentity().key());
 
     /**
-     * @param listen receives the one circuit of a slot whose messages are accepted from now on, or empty if there is
+     * @param accepted receives the one circuit of a slot whose messages are accepted from now on, or empty if there is
      *     none
      */
     BootCircuits(
-            WorkerAttestation arriving,
-            WorkerReadmission returning,
-            UnauthenticatedPeerCounter strangers,
+            WorkerAttestation attestation,
+            WorkerReadmission readmission,
+            UnauthenticatedPeerCounter unauthenticatedPeers,
             InstantSource clock,
-            BiConsumer<CertificateName, Optional<WorkerSession>> listen,
-            Consumer<WorkerEvent> news) {
-        this.arriving = arriving;
-        this.returning = returning;
-        this.strangers = strangers;
+            BiConsumer<CertificateName, Optional<WorkerSession>> accepted,
+            Consumer<WorkerEvent> events) {
+        this.attestation = attestation;
+        this.readmission = readmission;
+        this.unauthenticatedPeers = unauthenticatedPeers;
         this.clock = clock;
-        this.listen = listen;
-        this.news = news;
+        this.accepted = accepted;
+        this.events = events;
     }
 
-    boolean has(CertificateName worker, WorkerSession talk) {
-        return unproven.has(worker, talk);
+    boolean has(CertificateName worker, WorkerSession session) {
+        return circuits.has(worker, session);
     }
 
-    void remove(CertificateName worker, WorkerSession talk) {
-        unproven.remove(worker, talk);
+    void remove(CertificateName worker, WorkerSession session) {
+        circuits.remove(worker, session);
     }
 
     List<WorkerSession> removeAll(CertificateName worker) {
-        return unproven.removeAll(worker);
+        return circuits.removeAll(worker);
     }
 
     void forget(String ticket) throws IOException {
-        arriving.forget(ticket);
+        attestation.forget(ticket);
     }
 
-    void onCircuit(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession talk) {
-        if (arriving.isSpent(place)) {
-            spent(place, worker, talk);
+    void onCircuit(ExpectedWorkers.ExpectedSlot expected, CertificateName worker, WorkerSession session) {
+        if (attestation.isSpent(expected)) {
+            denySpent(expected, worker, session);
             return;
         }
-        for (WorkerSession each : unproven.add(worker, talk)) {
-            each.circuit().close(CloseReason.LIMIT);
+        for (WorkerSession other : circuits.add(worker, session)) {
+            other.circuit().close(CloseReason.LIMIT);
         }
-        talk.send(new VerifierMessage.Question(
-                arriving.nonceFor(place, talk.circuit().peerIdentity().key())));
+        session.send(new VerifierMessage.Question(
+                attestation.nonceFor(expected, session.circuit().peerIdentity().key())));
     }
 
-    private void spent(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession talk) {
-        talk.deny(List.of(EvidenceClause.SPENT.id()));
-        if (returning.checkKey(place, talk.circuit().peerIdentity()).isEmpty()) {
+    private void denySpent(ExpectedWorkers.ExpectedSlot expected, CertificateName worker, WorkerSession session) {
+        session.deny(List.of(EvidenceClause.SPENT.id()));
+        if (readmission.checkKey(expected, session.circuit().peerIdentity()).isEmpty()) {
             // This key received the hand-over, which was lost with its circuit; the slot is lost with it.
             LOG.warn(
                     "worker {} of ticket {}: its hand-over was lost",
-                    place.slot().slot(),
-                    place.ticket());
-            listen.accept(worker, Optional.empty());
-            news.accept(WorkerEvents.lost(place));
-        } else if (strangers.countEvent()) {
+                    expected.slot().slot(),
+                    expected.ticket());
+            accepted.accept(worker, Optional.empty());
+            events.accept(WorkerEvents.lost(expected));
+        } else if (unauthenticatedPeers.countEvent()) {
             LOG.warn(
                     "worker {} of ticket {}: refused: it was handed over to another key; {}",
-                    place.slot().slot(),
-                    place.ticket(),
-                    strangers);
+                    expected.slot().slot(),
+                    expected.ticket(),
+                    unauthenticatedPeers);
         }
     }
 
     /** Accepts evidence only. A worker that sends something else reconnects, or its host stops it. */
-    void onMessage(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on, VmMessage message)
+    void onMessage(
+            ExpectedWorkers.ExpectedSlot expected, CertificateName worker, WorkerSession session, VmMessage message)
             throws IOException {
-        if (message instanceof VmMessage.Evidence shown) {
-            unproven.remove(worker, on);
-            shown(place, worker, on, shown);
+        if (message instanceof VmMessage.Evidence evidence) {
+            circuits.remove(worker, session);
+            appraise(expected, worker, session, evidence);
         } else if (!(message instanceof VmMessage.UnknownMessage)) {
-            unproven.remove(worker, on);
-            on.finishOutput();
-            if (strangers.countEvent()) {
+            circuits.remove(worker, session);
+            session.finishOutput();
+            if (unauthenticatedPeers.countEvent()) {
                 LOG.warn(
                         "worker {} of ticket {}: instead of its evidence it says {}; {}",
-                        place.slot().slot(),
-                        place.ticket(),
+                        expected.slot().slot(),
+                        expected.ticket(),
                         message,
-                        strangers);
+                        unauthenticatedPeers);
             }
         }
     }
 
-    private void shown(
-            ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on, VmMessage.Evidence shown)
+    private void appraise(
+            ExpectedWorkers.ExpectedSlot expected,
+            CertificateName worker,
+            WorkerSession session,
+            VmMessage.Evidence evidence)
             throws IOException {
-        WorkerAttestation.Decision answer = arriving.appraise(place, on, shown, clock.instant());
-        if (answer instanceof WorkerAttestation.Decision.Deny deny) {
-            on.deny(deny.clauses());
+        WorkerAttestation.Decision decision = attestation.appraise(expected, session, evidence, clock.instant());
+        if (decision instanceof WorkerAttestation.Decision.Deny deny) {
+            session.deny(deny.clauses());
             if (deny.hostVouched()) {
-                news.accept(WorkerEvents.gone(
-                        place, BootPhase.EVIDENCE, "denied-" + deny.clauses().get(0)));
+                events.accept(WorkerEvents.gone(
+                        expected, BootPhase.EVIDENCE, "denied-" + deny.clauses().get(0)));
             }
             return;
         }
-        for (WorkerSession each : unproven.removeAll(worker)) {
-            each.deny(List.of(EvidenceClause.SPENT.id()));
+        for (WorkerSession other : circuits.removeAll(worker)) {
+            other.deny(List.of(EvidenceClause.SPENT.id()));
         }
-        if (answer instanceof WorkerAttestation.Decision.Admit give) {
-            on.sendHandover(give.handOver());
-            listen.accept(worker, Optional.of(on));
+        if (decision instanceof WorkerAttestation.Decision.Admit admit) {
+            session.sendHandover(admit.handover());
+            accepted.accept(worker, Optional.of(session));
         } else {
-            on.finishOutput();
-            news.accept(WorkerEvents.gone(place, BootPhase.KEYS, "controller"));
+            session.finishOutput();
+            events.accept(WorkerEvents.gone(expected, BootPhase.KEYS, "controller"));
         }
     }
 }

@@ -17,12 +17,12 @@ import org.cloister.protocol.policy.VmRole;
 
 /** Appraises a worker's evidence against its slot, the nonce, the circuit and the owners' policy. */
 final class EvidenceAppraiser {
-    private final WorkerAdmission.Context terms;
-    private final HandoverLedger spent;
+    private final WorkerAdmission.Context context;
+    private final HandoverLedger ledger;
 
-    EvidenceAppraiser(WorkerAdmission.Context terms, HandoverLedger spent) {
-        this.terms = terms;
-        this.spent = spent;
+    EvidenceAppraiser(WorkerAdmission.Context context, HandoverLedger ledger) {
+        this.context = context;
+        this.ledger = ledger;
     }
 
     /**
@@ -31,35 +31,39 @@ final class EvidenceAppraiser {
      * @param nonce that was sent to the worker
      */
     AttestationResult appraise(
-            ExpectedWorkers.ExpectedSlot place, WorkerSession on, Nonce nonce, VmMessage.Evidence shown, Instant now)
+            ExpectedWorkers.ExpectedSlot expected,
+            WorkerSession session,
+            Nonce nonce,
+            VmMessage.Evidence evidence,
+            Instant now)
             throws IOException {
-        String ticket = place.ticket();
-        int slot = place.slot().slot();
-        ProjectPolicy policy = terms.policy();
+        String ticket = expected.ticket();
+        int slot = expected.slot().slot();
+        ProjectPolicy policy = context.policy();
         return EvidenceVerifier.appraise(
                 policy,
                 new ReferenceValues(
                         VmRole.WORKER,
                         ticket,
                         slot,
-                        place.slot().key(),
-                        terms.hostTrust().untrusted().test(place.slot().key()),
+                        expected.slot().key(),
+                        context.hostTrust().untrusted().test(expected.slot().key()),
                         nonce,
-                        on.circuit().peerIdentity().key(),
-                        binding(on),
+                        session.circuit().peerIdentity().key(),
+                        binding(session),
                         true,
-                        terms.driveIntegrity(),
-                        spent.isSpent(ticket, slot),
-                        spent.handoverCount(policy.serial())),
-                DsseEnvelope.parse(shown.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
+                        context.driveIntegrity(),
+                        ledger.isSpent(ticket, slot),
+                        ledger.handoverCount(policy.serial())),
+                DsseEnvelope.parse(evidence.statement().toByteArray(), EvidenceMessage.MAX_ENVELOPE),
                 now);
     }
 
-    private static CircuitBinding binding(WorkerSession on) throws IOException {
+    private static CircuitBinding binding(WorkerSession session) throws IOException {
         try {
             X509Certificate peer =
-                    (X509Certificate) on.circuit().peerCertificates().get(0);
-            return CircuitBinding.of(on.own().chain().get(0).getEncoded(), peer.getEncoded());
+                    (X509Certificate) session.circuit().peerCertificates().get(0);
+            return CircuitBinding.of(session.own().chain().get(0).getEncoded(), peer.getEncoded());
         } catch (CertificateEncodingException e) {
             throw new IOException("circuit: a certificate has no DER", e);
         }

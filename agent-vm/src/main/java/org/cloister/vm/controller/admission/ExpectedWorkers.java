@@ -14,7 +14,7 @@ import org.cloister.protocol.ticket.Ticket;
 
 /** Workers that may connect, by the certificate names that they will have. Not thread-safe. */
 final class ExpectedWorkers {
-    private final Map<CertificateName, ExpectedSlot> places = new HashMap<>();
+    private final Map<CertificateName, ExpectedSlot> slots = new HashMap<>();
     private final Map<String, Allocation> allocations = new HashMap<>();
 
     /** A slot of an allocation. */
@@ -43,7 +43,7 @@ final class ExpectedWorkers {
         }
         if (allocations.putIfAbsent(allocation.ticket(), allocation) == null) {
             for (AllocatedSlot slot : allocation.slots()) {
-                places.put(name(allocation, slot), new ExpectedSlot(allocation, slot));
+                slots.put(name(allocation, slot), new ExpectedSlot(allocation, slot));
             }
         }
     }
@@ -60,16 +60,16 @@ final class ExpectedWorkers {
         }
         List<CertificateName> names =
                 allocation.slots().stream().map(slot -> name(allocation, slot)).toList();
-        places.keySet().removeAll(names);
+        slots.keySet().removeAll(names);
         return names;
     }
 
     Map<CertificateName, ExpectedSlot> all() {
-        return Map.copyOf(places);
+        return Map.copyOf(slots);
     }
 
     Optional<ExpectedSlot> find(CertificateName worker) {
-        return Optional.ofNullable(places.get(worker));
+        return Optional.ofNullable(slots.get(worker));
     }
 
     private static CertificateName name(Allocation allocation, AllocatedSlot slot) {

@@ -63,9 +63,9 @@ public final class HandoverLedger {
                 spent.put(ticket, slots(file));
             }
         }
-        HandoverLedger book = new HandoverLedger(folder, spent);
-        book.readReleases();
-        return book;
+        HandoverLedger ledger = new HandoverLedger(folder, spent);
+        ledger.readReleases();
+        return ledger;
     }
 
     public boolean isSpent(String ticket, int slot) {
@@ -135,16 +135,16 @@ public final class HandoverLedger {
      * only after its line is complete.
      */
     private static Set<Integer> slots(Path file) throws IOException {
-        String text = Files.readString(file, StandardCharsets.US_ASCII);
-        int whole = text.lastIndexOf('\n') + 1;
-        if (whole < text.length()) {
+        String content = Files.readString(file, StandardCharsets.US_ASCII);
+        int complete = content.lastIndexOf('\n') + 1;
+        if (complete < content.length()) {
             try (FileChannel channel = FileChannel.open(file, StandardOpenOption.WRITE)) {
-                channel.truncate(whole);
+                channel.truncate(complete);
                 channel.force(true);
             }
         }
         Set<Integer> slots = new HashSet<>();
-        List<String> lines = text.substring(0, whole).lines().toList();
+        List<String> lines = content.substring(0, complete).lines().toList();
         for (int i = 0; i < lines.size(); i++) {
             if (!LINE.matcher(lines.get(i)).matches()) {
                 throw new IOException(file + ":" + (i + 1) + ": want a slot and a digest, have another line");

@@ -12,12 +12,12 @@ public interface HandoverRecorder {
      *
      * @param evidence envelope of the accepted evidence, for which the slot is spent
      */
-    void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument given) throws IOException;
+    void recordHandover(HandoverTarget target, ByteString evidence, HandoverDocument handover) throws IOException;
 
     /**
      * Records a worker's final statement.
      *
-     * @param part as the worker sent it, not parsed
+     * @param statement as the worker sent it, not parsed
      */
-    void recordWorkerStatement(String ticket, int slot, ByteString part) throws IOException;
+    void recordWorkerStatement(String ticket, int slot, ByteString statement) throws IOException;
 }

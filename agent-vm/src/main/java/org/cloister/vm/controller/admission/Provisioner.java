@@ -22,20 +22,20 @@ public interface Provisioner {
      * @throws IOException if something is not available; nothing is handed over
      */
     HandoverDocument provision(
-            HandoverTarget place, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
+            HandoverTarget target, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
             throws IOException;
 
     /** Returns whether the user of the worker's job may still have workers. */
-    boolean isUserAllowed(AdmittedWorker guest);
+    boolean isUserAllowed(AdmittedWorker worker);
 
     /**
      * Permits an admitted worker's access if it was not permitted, and certifies its key for another day.
      *
-     * @param fresh nonce of the circuit on which the grant is sent
-     * @param key whether the worker needs the munge key too
+     * @param nonce nonce of the circuit on which the grant is sent
+     * @param needsMungeKey whether the worker needs the munge key too
      * @throws IOException if something is not available now; the worker asks again
      */
-    ReadmissionGrant readmit(AdmittedWorker guest, Nonce fresh, boolean key) throws IOException;
+    ReadmissionGrant readmit(AdmittedWorker worker, Nonce nonce, boolean needsMungeKey) throws IOException;
 
     /** Revokes the access of a ticket's workers. */
     void revokeAccess(String ticket);

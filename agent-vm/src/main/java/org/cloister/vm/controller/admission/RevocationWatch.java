@@ -27,83 +27,84 @@ import org.slf4j.LoggerFactory;
 final class RevocationWatch implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(RevocationWatch.class);
     /** Clauses that no list and no document reverses; an expired certificate or list may be followed by a newer one. */
-    private static final Set<IdentityClause> FOR_GOOD = Set.of(IdentityClause.REVOKED, IdentityClause.ISSUER);
+    private static final Set<IdentityClause> PERMANENT = Set.of(IdentityClause.REVOKED, IdentityClause.ISSUER);
 
-    private final WorkerAdmission.Context terms;
+    private final WorkerAdmission.Context context;
     private final ExpectedWorkers expected;
-    private final WorkerReadmission returning;
+    private final WorkerReadmission readmission;
     private final Executor decisions;
-    private final BiConsumer<CertificateName, ExpectedWorkers.ExpectedSlot> lapsed;
+    private final BiConsumer<CertificateName, ExpectedWorkers.ExpectedSlot> onRevoked;
     private final EventLoop loop = new DefaultEventLoop();
     private final OpenCircuits circuits;
-    private final PeriodicCheck looking;
+    private final PeriodicCheck periodicCheck;
     /** Workers that were already reported; used on the worker admission's thread. */
-    private final Set<CertificateName> said = new HashSet<>();
+    private final Set<CertificateName> reported = new HashSet<>();
 
     /**
      * @param decisions the thread of the worker admission and of its collaborators
-     * @param lapsed called there once for each worker that must end
+     * @param onRevoked called there once for each worker that must end
      */
     RevocationWatch(
-            WorkerAdmission.Context terms,
+            WorkerAdmission.Context context,
             ExpectedWorkers expected,
-            WorkerReadmission returning,
+            WorkerReadmission readmission,
             Executor decisions,
-            BiConsumer<CertificateName, ExpectedWorkers.ExpectedSlot> lapsed) {
-        this.terms = terms;
+            BiConsumer<CertificateName, ExpectedWorkers.ExpectedSlot> onRevoked) {
+        this.context = context;
         this.expected = expected;
-        this.returning = returning;
+        this.readmission = readmission;
         this.decisions = decisions;
-        this.lapsed = lapsed;
-        this.circuits = new OpenCircuits(terms.trustStore(), loop, ended -> decide(() -> ended(ended)));
-        this.looking = new PeriodicCheck(loop, () -> decide(this::look));
+        this.onRevoked = onRevoked;
+        this.circuits = new OpenCircuits(context.trustStore(), loop, ended -> decide(() -> onCircuitEnded(ended)));
+        this.periodicCheck = new PeriodicCheck(loop, () -> decide(this::checkHostKeys));
     }
 
     /**
      * Watches a circuit. A boot circuit is not watched: its key was certified by no authority, so it cannot be revoked.
      */
-    void add(WorkerSession talk) {
-        if (!talk.isBooting()) {
-            circuits.add(talk.circuit());
+    void add(WorkerSession session) {
+        if (!session.isBooting()) {
+            circuits.add(session.circuit());
         }
     }
 
-    private void ended(RevocableSessions.RevokedSession<Circuit> ended) {
+    private void onCircuitEnded(RevocableSessions.RevokedSession<Circuit> ended) {
         Circuit circuit = ended.what();
         CertificateName worker = circuit.terms().from();
         LOG.warn("worker {}: circuit ended: {}", worker, ended.refusal().getMessage());
-        if (FOR_GOOD.contains(ended.refusal().clause()) && !returning.isCurrent(worker)) {
+        if (PERMANENT.contains(ended.refusal().clause()) && !readmission.isCurrent(worker)) {
             expected.find(worker)
-                    .filter(place ->
-                            returning.checkKey(place, circuit.peerIdentity()).isEmpty())
-                    .ifPresent(place -> say(worker, place));
+                    .filter(expectedSlot -> readmission
+                            .checkKey(expectedSlot, circuit.peerIdentity())
+                            .isEmpty())
+                    .ifPresent(expectedSlot -> report(worker, expectedSlot));
         }
     }
 
-    private void look() {
-        Map<CertificateName, ExpectedWorkers.ExpectedSlot> all = expected.all();
-        said.retainAll(all.keySet());
-        all.forEach((worker, place) -> {
-            if (returning.isAdmitted(place)
-                    && terms.hostTrust().keyRevoked().test(place.slot().key())) {
-                say(worker, place);
+    private void checkHostKeys() {
+        Map<CertificateName, ExpectedWorkers.ExpectedSlot> slots = expected.all();
+        reported.retainAll(slots.keySet());
+        slots.forEach((worker, expectedSlot) -> {
+            if (readmission.isAdmitted(expectedSlot)
+                    && context.hostTrust().keyRevoked().test(expectedSlot.slot().key())) {
+                report(worker, expectedSlot);
             }
         });
     }
 
-    private void say(CertificateName worker, ExpectedWorkers.ExpectedSlot place) {
-        if (said.add(worker)) {
+    private void report(CertificateName worker, ExpectedWorkers.ExpectedSlot expectedSlot) {
+        if (reported.add(worker)) {
             LOG.warn(
                     "worker {} on {}: ends, for it was revoked",
                     worker,
-                    place.slot().node());
-            lapsed.accept(worker, place);
+                    expectedSlot.slot().node());
+            onRevoked.accept(worker, expectedSlot);
         }
     }
 
-    private void decide(Runnable act) {
+    private void decide(Runnable task) {
         try {
-            decisions.execute(act);
+            decisions.execute(task);
         } catch (RejectedExecutionException e) {
             LOG.debug("workers: the desk has ended: {}", e.getMessage());
         }
@@ -111,7 +112,7 @@ final class RevocationWatch implements AutoCloseable {
 
     @Override
     public void close() {
-        looking.close();
+        periodicCheck.close();
         circuits.close();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

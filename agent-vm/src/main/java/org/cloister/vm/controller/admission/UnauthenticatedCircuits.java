@@ -21,7 +21,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 final class UnauthenticatedCircuits<T> {
     private final Map<CertificateName, Deque<T>> slots = new HashMap<>();
     private final Function<T, VerificationKey> key;
-    private int all;
+    private int count;
 
     /** @param key returns the key that the circuit's peer has shown */
     UnauthenticatedCircuits(Function<T, VerificationKey> key) {
@@ -33,24 +33,24 @@ final class UnauthenticatedCircuits<T> {
      *
      * @return the circuits that were removed for it
      */
-    List<T> add(CertificateName worker, T talk) {
-        List<T> away = new ArrayList<>();
-        VerificationKey shown = key.apply(talk);
+    List<T> add(CertificateName worker, T circuit) {
+        List<T> removed = new ArrayList<>();
+        VerificationKey peerKey = key.apply(circuit);
         for (T each : List.copyOf(slots.getOrDefault(worker, new ArrayDeque<>()))) {
-            if (key.apply(each).equals(shown)) {
+            if (key.apply(each).equals(peerKey)) {
                 remove(worker, each);
-                away.add(each);
+                removed.add(each);
             }
         }
         Deque<T> slot = slots.computeIfAbsent(worker, name -> new ArrayDeque<>());
-        slot.addLast(talk);
-        all++;
+        slot.addLast(circuit);
+        count++;
         if (slot.size() > ProtocolLimits.BOOT_CIRCUITS) {
-            away.add(oldest(worker));
-        } else if (all > ProtocolLimits.VM_CIRCUITS) {
-            away.add(oldest(fullest()));
+            removed.add(oldest(worker));
+        } else if (count > ProtocolLimits.VM_CIRCUITS) {
+            removed.add(oldest(fullest()));
         }
-        return away;
+        return removed;
     }
 
     private CertificateName fullest() {
@@ -66,8 +66,8 @@ final class UnauthenticatedCircuits<T> {
         return oldest;
     }
 
-    boolean has(CertificateName worker, T talk) {
-        return slots.getOrDefault(worker, new ArrayDeque<>()).contains(talk);
+    boolean has(CertificateName worker, T circuit) {
+        return slots.getOrDefault(worker, new ArrayDeque<>()).contains(circuit);
     }
 
     /**
@@ -75,10 +75,10 @@ final class UnauthenticatedCircuits<T> {
      *
      * @return whether it was present
      */
-    boolean remove(CertificateName worker, T talk) {
+    boolean remove(CertificateName worker, T circuit) {
         Deque<T> slot = slots.getOrDefault(worker, new ArrayDeque<>());
-        boolean removed = slot.remove(talk);
-        all -= removed ? 1 : 0;
+        boolean removed = slot.remove(circuit);
+        count -= removed ? 1 : 0;
         if (slot.isEmpty()) {
             slots.remove(worker);
         }
@@ -95,7 +95,7 @@ final class UnauthenticatedCircuits<T> {
         if (slot == null) {
             return List.of();
         }
-        all -= slot.size();
+        count -= slot.size();
         return List.copyOf(slot);
     }
 }

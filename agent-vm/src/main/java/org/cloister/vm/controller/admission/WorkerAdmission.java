@@ -51,23 +51,23 @@ import org.slf4j.LoggerFactory;
 public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAdmission.class);
 
-    private final Context terms;
-    private final Provisioner giver;
-    private final WorkerReadmission returning;
-    private final HandoverRecorder lives;
+    private final Context context;
+    private final Provisioner provisioner;
+    private final WorkerReadmission readmission;
+    private final HandoverRecorder recorder;
     private final Executor decisions;
     private final InstantSource clock;
     private final AdmissionMetrics metrics;
     private final ExpectedWorkers expected = new ExpectedWorkers();
     /** Sessions of admitted workers by name; one session per worker is accepted at a time. */
-    private final Map<CertificateName, WorkerSession> talks = new HashMap<>();
+    private final Map<CertificateName, WorkerSession> sessions = new HashMap<>();
 
-    private final BootCircuits arrivals;
-    private final UnauthenticatedPeerCounter strangers;
+    private final BootCircuits bootCircuits;
+    private final UnauthenticatedPeerCounter unauthenticatedPeers;
     /** Counts broken boot circuits, which include those of genuine workers. */
-    private final UnauthenticatedPeerCounter breaks = new UnauthenticatedPeerCounter(() -> {});
+    private final UnauthenticatedPeerCounter brokenCircuits = new UnauthenticatedPeerCounter(() -> {});
 
-    private final RevocationWatch lapses;
+    private final RevocationWatch revocationWatch;
     private final Set<String> released = new HashSet<>();
     private Consumer<WorkerEvent> events = event -> {};
 
@@ -116,26 +116,27 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
     public WorkerAdmission(
-            Context terms,
-            Stores books,
-            Provisioner giver,
-            HandoverRecorder lives,
+            Context context,
+            Stores stores,
+            Provisioner provisioner,
+            HandoverRecorder recorder,
             Executor decisions,
             InstantSource clock,
             AdmissionMetrics metrics) {
-        this.terms = terms;
-        this.giver = giver;
-        this.returning = new WorkerReadmission(books.admitted(), terms, giver);
-        this.strangers = new UnauthenticatedPeerCounter(metrics::unauthenticatedPeer);
-        this.arrivals = new BootCircuits(
-                new WorkerAttestation(terms, books.handovers(), giver, returning, lives, strangers),
-                returning,
-                strangers,
+        this.context = context;
+        this.provisioner = provisioner;
+        this.readmission = new WorkerReadmission(stores.admitted(), context, provisioner);
+        this.unauthenticatedPeers = new UnauthenticatedPeerCounter(metrics::unauthenticatedPeer);
+        this.bootCircuits = new BootCircuits(
+                new WorkerAttestation(
+                        context, stores.handovers(), provisioner, readmission, recorder, unauthenticatedPeers),
+                readmission,
+                unauthenticatedPeers,
                 clock,
-                this::listen,
+                this::acceptMessagesOf,
                 this::report);
-        this.lapses = new RevocationWatch(terms, expected, returning, decisions, this::lapsed);
-        this.lives = lives;
+        this.revocationWatch = new RevocationWatch(context, expected, readmission, decisions, this::onRevoked);
+        this.recorder = recorder;
         this.decisions = decisions;
         this.clock = clock;
         this.metrics = metrics;
@@ -159,7 +160,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     private Allocation verify(byte[] envelope) throws IOException {
         try {
-            return terms.allocationVerifier().verify(envelope);
+            return context.allocationVerifier().verify(envelope);
         } catch (IOException e) {
             metrics.allocationRefused();
             throw e;
@@ -169,19 +170,19 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     @Override
     public void release(String ticket) {
         released.add(ticket);
-        of(ticket).forEach(talk -> talk.send(new VerifierMessage.Release()));
+        sessionsOf(ticket).forEach(session -> session.send(new VerifierMessage.Release()));
     }
 
     @Override
     public void forget(String ticket) {
-        of(ticket).forEach(WorkerSession::finishOutput);
+        sessionsOf(ticket).forEach(WorkerSession::finishOutput);
         released.remove(ticket);
         List<CertificateName> workers = expected.remove(ticket);
-        workers.forEach(worker -> arrivals.removeAll(worker).forEach(WorkerSession::finishOutput));
-        giver.revokeAccess(ticket);
+        workers.forEach(worker -> bootCircuits.removeAll(worker).forEach(WorkerSession::finishOutput));
+        provisioner.revokeAccess(ticket);
         try {
-            returning.forget(ticket, workers);
-            arrivals.forget(ticket);
+            readmission.forget(ticket, workers);
+            bootCircuits.forget(ticket);
         } catch (IOException e) {
             // The ticket's workers are no longer expected, so no slot of it can be spent; the remaining file is
             // harmless.
@@ -193,26 +194,26 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         decisions.execute(() -> {
             if (expected.find(dial.from()).isEmpty()) {
-                if (strangers.countEvent()) {
-                    LOG.warn("worker {}: not expected; {}", dial.from(), strangers);
+                if (unauthenticatedPeers.countEvent()) {
+                    LOG.warn("worker {}: not expected; {}", dial.from(), unauthenticatedPeers);
                 }
                 attachment.refuse(dial, CloseReason.REFUSED);
                 return;
             }
-            TlsCredential own = terms.own().get();
+            TlsCredential credential = context.own().get();
             Circuit.dialBack(
                             attachment.link(),
                             dial,
-                            own,
-                            BootPeerVerifier.forBootingVmOr(terms.workers()),
-                            (pipeline, circuit) -> startSession(pipeline, circuit, own))
+                            credential,
+                            BootPeerVerifier.forBootingVmOr(context.workers()),
+                            (pipeline, circuit) -> startSession(pipeline, circuit, credential))
                     .addListener((Future<Circuit> opened) -> {
-                        if (!opened.isSuccess() && strangers.countEvent()) {
+                        if (!opened.isSuccess() && unauthenticatedPeers.countEvent()) {
                             LOG.warn(
                                     "worker {}: no circuit: {}; {}",
                                     dial.from(),
                                     opened.cause().getMessage(),
-                                    strangers);
+                                    unauthenticatedPeers);
                         }
                     });
         });
@@ -221,153 +222,156 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     /**
      * Starts a session with a worker on a circuit.
      *
-     * @param own credential that this end has shown on it
+     * @param credential credential that this end has shown on it
      */
-    void startSession(ChannelPipeline pipeline, Circuit circuit, TlsCredential own) {
+    void startSession(ChannelPipeline pipeline, Circuit circuit, TlsCredential credential) {
         pipeline.addLast(
-                new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read), talk(circuit, own));
+                new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read),
+                createSession(circuit, credential));
     }
 
-    private WorkerSession talk(Circuit circuit, TlsCredential own) {
+    private WorkerSession createSession(Circuit circuit, TlsCredential credential) {
         CertificateName worker = circuit.terms().from();
-        WorkerSession talk = new WorkerSession(
+        WorkerSession session = new WorkerSession(
                 circuit,
-                own,
-                (on, message) -> decide(worker, on, () -> heard(worker, on, message)),
-                on -> decisions.execute(() -> {
-                    talks.remove(worker, on);
-                    arrivals.remove(worker, on);
+                credential,
+                (from, message) -> decide(worker, from, () -> onMessage(worker, from, message)),
+                ended -> decisions.execute(() -> {
+                    sessions.remove(worker, ended);
+                    bootCircuits.remove(worker, ended);
                 }),
-                breaks,
+                brokenCircuits,
                 ProtocolLimits.EVIDENCE_TIME);
-        lapses.add(talk);
-        decide(worker, talk, () -> begin(worker, talk));
-        return talk;
+        revocationWatch.add(session);
+        decide(worker, session, () -> onCircuitOpened(worker, session));
+        return session;
     }
 
-    private void begin(CertificateName worker, WorkerSession talk) {
-        Optional<ExpectedWorkers.ExpectedSlot> known = expected.find(worker);
-        if (known.isEmpty()) {
-            talk.finishOutput();
-        } else if (talk.isBooting()) {
-            arrivals.onCircuit(known.get(), worker, talk);
+    private void onCircuitOpened(CertificateName worker, WorkerSession session) {
+        Optional<ExpectedWorkers.ExpectedSlot> expectedSlot = expected.find(worker);
+        if (expectedSlot.isEmpty()) {
+            session.finishOutput();
+        } else if (session.isBooting()) {
+            bootCircuits.onCircuit(expectedSlot.get(), worker, session);
         } else {
-            Optional<WorkerReadmission.Decision.Refuse> stranger =
-                    returning.checkKey(known.get(), talk.circuit().peerIdentity());
-            if (stranger.isPresent()) {
+            Optional<WorkerReadmission.Decision.Refuse> refusal =
+                    readmission.checkKey(expectedSlot.get(), session.circuit().peerIdentity());
+            if (refusal.isPresent()) {
                 // The slot's own worker may have another circuit, and keeps it.
-                talk.deny(known.get(), List.of(stranger.get().clause()));
+                session.deny(expectedSlot.get(), List.of(refusal.get().clause()));
             } else {
-                listen(worker, Optional.of(talk));
+                acceptMessagesOf(worker, Optional.of(session));
             }
         }
     }
 
     /** Accepts messages on this circuit only, or on none of the slot's. */
-    private void listen(CertificateName worker, Optional<WorkerSession> talk) {
-        WorkerSession before = talk.isPresent() ? talks.put(worker, talk.get()) : talks.remove(worker);
-        if (before != null) {
-            before.finishOutput();
+    private void acceptMessagesOf(CertificateName worker, Optional<WorkerSession> session) {
+        WorkerSession previous = session.isPresent() ? sessions.put(worker, session.get()) : sessions.remove(worker);
+        if (previous != null) {
+            previous.finishOutput();
         }
     }
 
-    private void heard(CertificateName worker, WorkerSession on, VmMessage message) throws IOException {
-        Optional<ExpectedWorkers.ExpectedSlot> known = expected.find(worker);
-        if (known.isPresent() && arrivals.has(worker, on)) {
-            arrivals.onMessage(known.get(), worker, on, message);
+    private void onMessage(CertificateName worker, WorkerSession session, VmMessage message) throws IOException {
+        Optional<ExpectedWorkers.ExpectedSlot> found = expected.find(worker);
+        if (found.isPresent() && bootCircuits.has(worker, session)) {
+            bootCircuits.onMessage(found.get(), worker, session, message);
             return;
         }
-        if (known.isEmpty() || talks.get(worker) != on) {
-            on.finishOutput();
+        if (found.isEmpty() || sessions.get(worker) != session) {
+            session.finishOutput();
             return;
         }
-        ExpectedWorkers.ExpectedSlot place = known.get();
-        String ticket = place.ticket();
-        int slot = place.slot().slot();
-        if (message instanceof VmMessage.PhaseCompleted passed) {
-            WorkerEvents.passed(place, passed).ifPresent(this::report);
+        ExpectedWorkers.ExpectedSlot expectedSlot = found.get();
+        String ticket = expectedSlot.ticket();
+        int slot = expectedSlot.slot().slot();
+        if (message instanceof VmMessage.PhaseCompleted completed) {
+            WorkerEvents.passed(expectedSlot, completed).ifPresent(this::report);
         } else if (message instanceof VmMessage.Ready) {
-            on.markReady();
-            ready(place, worker, on);
-        } else if (message instanceof VmMessage.Failure trouble) {
-            gone(place, trouble.phase(), trouble.code());
-        } else if (message instanceof VmMessage.FinalStatement part) {
-            lives.recordWorkerStatement(ticket, slot, part.statement());
+            session.markReady();
+            reportIfReady(expectedSlot, worker, session);
+        } else if (message instanceof VmMessage.Failure failure) {
+            reportGone(expectedSlot, failure.phase(), failure.code());
+        } else if (message instanceof VmMessage.FinalStatement finalStatement) {
+            recorder.recordWorkerStatement(ticket, slot, finalStatement.statement());
         } else if (message instanceof VmMessage.Heartbeat) {
-            on.send(new VerifierMessage.LeaseRenewal());
+            session.send(new VerifierMessage.LeaseRenewal());
         } else if (message instanceof VmMessage.Resume resume) {
-            resumed(place, on, resume);
-        } else if (message instanceof VmMessage.Readmitted done && on.matchesOffer(done)) {
-            returning.recordReadmission(worker);
+            onResume(expectedSlot, session, resume);
+        } else if (message instanceof VmMessage.Readmitted readmitted && session.matchesOffer(readmitted)) {
+            readmission.recordReadmission(worker);
             LOG.info("worker {} of ticket {}: has what it had, anew", slot, ticket);
-            ready(place, worker, on);
+            reportIfReady(expectedSlot, worker, session);
         }
     }
 
     /** Reports the node ready when it has the credentials of this boot: before, nothing here can reach it. */
-    private void ready(ExpectedWorkers.ExpectedSlot place, CertificateName worker, WorkerSession on) {
-        if (on.isReady() && returning.isCurrent(worker)) {
-            report(WorkerEvents.ready(place));
+    private void reportIfReady(
+            ExpectedWorkers.ExpectedSlot expectedSlot, CertificateName worker, WorkerSession session) {
+        if (session.isReady() && readmission.isCurrent(worker)) {
+            report(WorkerEvents.ready(expectedSlot));
         }
     }
 
-    private void resumed(ExpectedWorkers.ExpectedSlot place, WorkerSession on, VmMessage.Resume resume) {
-        if (released.contains(place.ticket())) {
-            on.send(new VerifierMessage.Release());
+    private void onResume(ExpectedWorkers.ExpectedSlot expectedSlot, WorkerSession session, VmMessage.Resume resume) {
+        if (released.contains(expectedSlot.ticket())) {
+            session.send(new VerifierMessage.Release());
             return;
         }
-        WorkerReadmission.Decision answer = returning.decide(place, on.circuit().peer(), resume, clock.instant());
-        if (answer instanceof WorkerReadmission.Decision.Refuse refuse) {
-            on.deny(place, List.of(refuse.clause()));
+        WorkerReadmission.Decision decision =
+                readmission.decide(expectedSlot, session.circuit().peer(), resume, clock.instant());
+        if (decision instanceof WorkerReadmission.Decision.Refuse refuse) {
+            session.deny(expectedSlot, List.of(refuse.clause()));
             if (refuse.slotLost()) {
-                gone(place, BootPhase.KEYS, "denied-" + refuse.clause());
+                reportGone(expectedSlot, BootPhase.KEYS, "denied-" + refuse.clause());
             }
-        } else if (answer instanceof WorkerReadmission.Decision.Readmit anew) {
-            readmit(on, resume, anew);
+        } else if (decision instanceof WorkerReadmission.Decision.Readmit readmit) {
+            readmit(session, resume, readmit);
         }
     }
 
-    private void readmit(WorkerSession on, VmMessage.Resume resume, WorkerReadmission.Decision.Readmit anew) {
+    private void readmit(WorkerSession session, VmMessage.Resume resume, WorkerReadmission.Decision.Readmit readmit) {
         try {
-            on.sendReadmission(giver.readmit(anew.worker(), resume.fresh(), anew.needsMungeKey()));
+            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.needsMungeKey()));
         } catch (IOException e) {
             LOG.error("worker {} of ticket {}: not readmitted yet: {}", resume.slot(), resume.ticket(), e.getMessage());
             // A worker that needs a certificate only continues with its current one; one that needs the munge key
             // reconnects.
-            if (anew.needsMungeKey()) {
-                on.finishOutput();
+            if (readmit.needsMungeKey()) {
+                session.finishOutput();
             }
         }
     }
 
-    private void lapsed(CertificateName worker, ExpectedWorkers.ExpectedSlot place) {
-        WorkerSession talk = talks.get(worker);
-        if (talk != null) {
-            talk.deny(place, List.of(EvidenceClause.REVOKED.id()));
+    private void onRevoked(CertificateName worker, ExpectedWorkers.ExpectedSlot expectedSlot) {
+        WorkerSession session = sessions.get(worker);
+        if (session != null) {
+            session.deny(expectedSlot, List.of(EvidenceClause.REVOKED.id()));
         }
-        gone(place, BootPhase.KEYS, "denied-" + EvidenceClause.REVOKED.id());
+        reportGone(expectedSlot, BootPhase.KEYS, "denied-" + EvidenceClause.REVOKED.id());
     }
 
     /** Stops the revocation watch; circuits close with their link. */
     @Override
     public void close() {
-        lapses.close();
+        revocationWatch.close();
     }
 
-    private void gone(ExpectedWorkers.ExpectedSlot place, BootPhase at, String code) {
-        report(WorkerEvents.gone(place, at, code));
+    private void reportGone(ExpectedWorkers.ExpectedSlot expectedSlot, BootPhase phase, String code) {
+        report(WorkerEvents.gone(expectedSlot, phase, code));
     }
 
-    private List<WorkerSession> of(String ticket) {
-        List<WorkerSession> all = new ArrayList<>();
-        talks.forEach((name, talk) -> {
+    private List<WorkerSession> sessionsOf(String ticket) {
+        List<WorkerSession> ofTicket = new ArrayList<>();
+        sessions.forEach((name, session) -> {
             if (expected.find(name)
-                    .filter(place -> place.ticket().equals(ticket))
+                    .filter(expectedSlot -> expectedSlot.ticket().equals(ticket))
                     .isPresent()) {
-                all.add(talk);
+                ofTicket.add(session);
             }
         });
-        return all;
+        return ofTicket;
     }
 
     @FunctionalInterface
@@ -375,14 +379,14 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         void run() throws IOException;
     }
 
-    /** @param on the circuit concerned, closed if the task fails; other circuits of the slot are not affected */
-    private void decide(CertificateName worker, WorkerSession on, Task act) {
+    /** @param session the circuit concerned, closed if the task fails; other circuits of the slot are not affected */
+    private void decide(CertificateName worker, WorkerSession session, Task task) {
         decisions.execute(() -> {
             try {
-                act.run();
+                task.run();
             } catch (IOException | RuntimeException e) {
                 LOG.error("worker {}: {}", worker, e.toString());
-                on.finishOutput();
+                session.finishOutput();
             }
         });
     }

@@ -27,7 +27,7 @@ final class WorkerAttestation {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAttestation.class);
 
     /** Clauses that a statement fails if it is not about this circuit's VM as the worker of this slot. */
-    private static final Set<EvidenceClause> OF_STRANGERS = EnumSet.of(
+    private static final Set<EvidenceClause> NOT_THIS_WORKER = EnumSet.of(
             EvidenceClause.SIGNATURE,
             EvidenceClause.FORMAT,
             EvidenceClause.PROJECT,
@@ -38,20 +38,20 @@ final class WorkerAttestation {
             EvidenceClause.SPENT);
 
     /** Equals the tolerance for statements. */
-    private static final Duration CLOCKS_APART = Duration.ofMinutes(2);
+    private static final Duration LOGGED_DIFFERENCE = Duration.ofMinutes(2);
 
-    private final WorkerAdmission.Context terms;
-    private final HandoverLedger spent;
-    private final EvidenceAppraiser judge;
-    private final Provisioner giver;
-    private final WorkerReadmission returning;
-    private final HandoverRecorder lives;
-    private final UnauthenticatedPeerCounter strangers;
-    private final AttestationNonces questions = new AttestationNonces(new SecureRandom());
+    private final WorkerAdmission.Context context;
+    private final HandoverLedger ledger;
+    private final EvidenceAppraiser appraiser;
+    private final Provisioner provisioner;
+    private final WorkerReadmission readmission;
+    private final HandoverRecorder recorder;
+    private final UnauthenticatedPeerCounter unauthenticatedPeers;
+    private final AttestationNonces nonces = new AttestationNonces(new SecureRandom());
 
     sealed interface Decision {
         /** The hand-over is recorded everywhere and can be sent. */
-        record Admit(HandoverDocument handOver) implements Decision {}
+        record Admit(HandoverDocument handover) implements Decision {}
 
         /**
          * @param hostVouched whether the slot's host signed for exactly this VM: the slot has had its worker, and gets
@@ -63,26 +63,26 @@ final class WorkerAttestation {
         record Unavailable() implements Decision {}
     }
 
-    /** @param returning records workers that received a hand-over, which may reconnect */
+    /** @param readmission records workers that received a hand-over, which may reconnect */
     WorkerAttestation(
-            WorkerAdmission.Context terms,
-            HandoverLedger spent,
-            Provisioner giver,
-            WorkerReadmission returning,
-            HandoverRecorder lives,
-            UnauthenticatedPeerCounter strangers) {
-        this.terms = terms;
-        this.spent = spent;
-        this.judge = new EvidenceAppraiser(terms, spent);
-        this.giver = giver;
-        this.returning = returning;
-        this.lives = lives;
-        this.strangers = strangers;
+            WorkerAdmission.Context context,
+            HandoverLedger ledger,
+            Provisioner provisioner,
+            WorkerReadmission readmission,
+            HandoverRecorder recorder,
+            UnauthenticatedPeerCounter unauthenticatedPeers) {
+        this.context = context;
+        this.ledger = ledger;
+        this.appraiser = new EvidenceAppraiser(context, ledger);
+        this.provisioner = provisioner;
+        this.readmission = readmission;
+        this.recorder = recorder;
+        this.unauthenticatedPeers = unauthenticatedPeers;
     }
 
     /** Returns whether the slot was handed over, to any worker. */
-    boolean isSpent(ExpectedWorkers.ExpectedSlot place) {
-        return spent.isSpent(place.ticket(), place.slot().slot());
+    boolean isSpent(ExpectedWorkers.ExpectedSlot expected) {
+        return ledger.isSpent(expected.ticket(), expected.slot().slot());
     }
 
     /**
@@ -90,8 +90,8 @@ final class WorkerAttestation {
      *
      * @param key its boot key
      */
-    Nonce nonceFor(ExpectedWorkers.ExpectedSlot place, VerificationKey key) {
-        return questions.of(place.ticket(), place.slot().slot(), key);
+    Nonce nonceFor(ExpectedWorkers.ExpectedSlot expected, VerificationKey key) {
+        return nonces.of(expected.ticket(), expected.slot().slot(), key);
     }
 
     /**
@@ -99,60 +99,64 @@ final class WorkerAttestation {
      *
      * @throws IOException if the spent slot cannot be recorded; nothing was changed
      */
-    Decision appraise(ExpectedWorkers.ExpectedSlot place, WorkerSession on, VmMessage.Evidence shown, Instant now)
+    Decision appraise(
+            ExpectedWorkers.ExpectedSlot expected, WorkerSession session, VmMessage.Evidence evidence, Instant now)
             throws IOException {
-        String ticket = place.ticket();
-        int slot = place.slot().slot();
-        Nonce nonce = nonceFor(place, on.circuit().peerIdentity().key());
-        AttestationResult verdict = judge.appraise(place, on, nonce, shown, now);
-        if (verdict instanceof AttestationResult.Refused refused) {
-            return refused(place, refused);
+        String ticket = expected.ticket();
+        int slot = expected.slot().slot();
+        Nonce nonce = nonceFor(expected, session.circuit().peerIdentity().key());
+        AttestationResult result = appraiser.appraise(expected, session, nonce, evidence, now);
+        if (result instanceof AttestationResult.Refused refused) {
+            return deny(expected, refused);
         }
-        AttestationResult.Accepted accepted = (AttestationResult.Accepted) verdict;
-        spent.recordHandover(ticket, slot, nonce.digest().hex(), terms.policy().serial());
-        warnOfClockDifference(place, Duration.between(now, shown.clock()).abs());
+        AttestationResult.Accepted accepted = (AttestationResult.Accepted) result;
+        ledger.recordHandover(
+                ticket, slot, nonce.digest().hex(), context.policy().serial());
+        warnOfClockDifference(expected, Duration.between(now, evidence.clock()).abs());
         try {
-            HandoverTarget at = new HandoverTarget(
+            HandoverTarget target = new HandoverTarget(
                     ticket, slot, accepted.statement().facts().vm(), nonce);
-            HandoverDocument handOver = giver.provision(at, place.allocation(), place.slot(), accepted.statement());
-            returning.recordHandover(handOver.name(), AdmittedWorker.of(handOver, place.slot(), accepted.statement()));
-            lives.recordHandover(at, shown.statement(), handOver);
-            return new Decision.Admit(handOver);
+            HandoverDocument handover =
+                    provisioner.provision(target, expected.allocation(), expected.slot(), accepted.statement());
+            readmission.recordHandover(
+                    handover.name(), AdmittedWorker.of(handover, expected.slot(), accepted.statement()));
+            recorder.recordHandover(target, evidence.statement(), handover);
+            return new Decision.Admit(handover);
         } catch (IOException e) {
             LOG.error("worker {} of ticket {}: nothing to hand over: {}", slot, ticket, e.getMessage());
             return new Decision.Unavailable();
         }
     }
 
-    private Decision refused(ExpectedWorkers.ExpectedSlot place, AttestationResult.Refused refused) {
+    private Decision deny(ExpectedWorkers.ExpectedSlot expected, AttestationResult.Refused refused) {
         List<EvidenceClause> clauses = refused.failures().stream()
                 .map(AttestationResult.Failure::clause)
                 .distinct()
                 .toList();
-        boolean own = clauses.stream().noneMatch(OF_STRANGERS::contains);
-        if (own || strangers.countEvent()) {
+        boolean hostVouched = clauses.stream().noneMatch(NOT_THIS_WORKER::contains);
+        if (hostVouched || unauthenticatedPeers.countEvent()) {
             LOG.warn(
                     "worker {} of ticket {}: evidence refused: {}{}",
-                    place.slot().slot(),
-                    place.ticket(),
+                    expected.slot().slot(),
+                    expected.ticket(),
                     refused,
-                    own ? "" : "; " + strangers);
+                    hostVouched ? "" : "; " + unauthenticatedPeers);
         }
-        return new Decision.Deny(clauses.stream().map(EvidenceClause::id).toList(), own);
+        return new Decision.Deny(clauses.stream().map(EvidenceClause::id).toList(), hostVouched);
     }
 
-    private static void warnOfClockDifference(ExpectedWorkers.ExpectedSlot place, Duration apart) {
-        if (apart.compareTo(CLOCKS_APART) > 0) {
+    private static void warnOfClockDifference(ExpectedWorkers.ExpectedSlot expected, Duration difference) {
+        if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
             LOG.warn(
                     "worker {} of ticket {}: its clock is {} s from ours; the hand-over sets it; look at the host's",
-                    place.slot().slot(),
-                    place.ticket(),
-                    apart.toSeconds());
+                    expected.slot().slot(),
+                    expected.ticket(),
+                    difference.toSeconds());
         }
     }
 
     /** Deletes the records of a ticket whose workers are no longer expected. */
     void forget(String ticket) throws IOException {
-        spent.forget(ticket);
+        ledger.forget(ticket);
     }
 }

@@ -12,26 +12,26 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
 final class WorkerEvents {
     private WorkerEvents() {}
 
-    static WorkerEvent ready(ExpectedWorkers.ExpectedSlot place) {
-        int slot = place.slot().slot();
-        return new WorkerEvent.NodeReady(place.ticket(), slot, WorkerName.label(place.ticket(), slot));
+    static WorkerEvent ready(ExpectedWorkers.ExpectedSlot expected) {
+        int slot = expected.slot().slot();
+        return new WorkerEvent.NodeReady(expected.ticket(), slot, WorkerName.label(expected.ticket(), slot));
     }
 
     /** Returns the event for a completed phase; empty for a phase that workers do not have. */
-    static Optional<WorkerEvent> passed(ExpectedWorkers.ExpectedSlot place, VmMessage.PhaseCompleted passed) {
-        return phase(passed.phase())
-                .map(phase ->
-                        new WorkerEvent.Passed(place.ticket(), place.slot().slot(), phase, passed.took()));
+    static Optional<WorkerEvent> passed(ExpectedWorkers.ExpectedSlot expected, VmMessage.PhaseCompleted completed) {
+        return phase(completed.phase())
+                .map(phase -> new WorkerEvent.Passed(
+                        expected.ticket(), expected.slot().slot(), phase, completed.took()));
     }
 
-    static WorkerEvent gone(ExpectedWorkers.ExpectedSlot place, BootPhase at, String code) {
+    static WorkerEvent gone(ExpectedWorkers.ExpectedSlot expected, BootPhase phase, String code) {
         return new WorkerEvent.NodeGone(
-                place.ticket(),
-                place.slot().slot(),
+                expected.ticket(),
+                expected.slot().slot(),
                 new EndReason(
-                        phase(at).orElse(WorkerPhase.BOOT),
+                        phase(phase).orElse(WorkerPhase.BOOT),
                         code,
-                        "the VM on " + place.slot().node() + " gave up: " + code,
+                        "the VM on " + expected.slot().node() + " gave up: " + code,
                         "the project's log has more",
                         true));
     }
@@ -40,14 +40,14 @@ final class WorkerEvents {
      * Returns the event for a slot that is spent and has no worker: the hand-over was lost with its circuit, and no
      * host is to blame.
      */
-    static WorkerEvent lost(ExpectedWorkers.ExpectedSlot place) {
+    static WorkerEvent lost(ExpectedWorkers.ExpectedSlot expected) {
         return new WorkerEvent.NodeGone(
-                place.ticket(),
-                place.slot().slot(),
+                expected.ticket(),
+                expected.slot().slot(),
                 new EndReason(
                         WorkerPhase.KEYS,
                         "denied-spent",
-                        "the circuit to the VM on " + place.slot().node() + " broke during its hand-over",
+                        "the circuit to the VM on " + expected.slot().node() + " broke during its hand-over",
                         "",
                         true));
     }

@@ -25,11 +25,11 @@ final class WorkerReadmission {
      */
     private static final Duration RENEWED = Duration.ofHours(13);
 
-    private final AdmittedWorkers book;
-    private final WorkerAdmission.Context terms;
-    private final Provisioner giver;
+    private final AdmittedWorkers admitted;
+    private final WorkerAdmission.Context context;
+    private final Provisioner provisioner;
     /** Workers that have the credentials of this boot. */
-    private final Set<CertificateName> here = new HashSet<>();
+    private final Set<CertificateName> current = new HashSet<>();
 
     sealed interface Decision {
         record Continue() implements Decision {}
@@ -41,36 +41,36 @@ final class WorkerReadmission {
         record Refuse(String clause, boolean slotLost) implements Decision {}
     }
 
-    WorkerReadmission(AdmittedWorkers book, WorkerAdmission.Context terms, Provisioner giver) {
-        this.book = book;
-        this.terms = terms;
-        this.giver = giver;
+    WorkerReadmission(AdmittedWorkers admitted, WorkerAdmission.Context context, Provisioner provisioner) {
+        this.admitted = admitted;
+        this.context = context;
+        this.provisioner = provisioner;
     }
 
     /** Records a worker before anything is sent to it. */
-    void recordHandover(CertificateName worker, AdmittedWorker guest) throws IOException {
-        book.write(guest);
-        here.add(worker);
+    void recordHandover(CertificateName name, AdmittedWorker worker) throws IOException {
+        admitted.write(worker);
+        current.add(name);
     }
 
     /** Returns whether anything was handed over to the slot. */
-    boolean isAdmitted(ExpectedWorkers.ExpectedSlot place) {
-        return book.find(place.ticket(), place.slot().slot()).isPresent();
+    boolean isAdmitted(ExpectedWorkers.ExpectedSlot expected) {
+        return admitted.find(expected.ticket(), expected.slot().slot()).isPresent();
     }
 
     /** Records that a worker has received the credentials of this boot. */
     void recordReadmission(CertificateName worker) {
-        here.add(worker);
+        current.add(worker);
     }
 
     boolean isCurrent(CertificateName worker) {
-        return here.contains(worker);
+        return current.contains(worker);
     }
 
     /** @param workers the ticket's workers */
     void forget(String ticket, List<CertificateName> workers) throws IOException {
-        workers.forEach(here::remove);
-        book.forget(ticket);
+        workers.forEach(current::remove);
+        admitted.forget(ticket);
     }
 
     /**
@@ -78,47 +78,50 @@ final class WorkerReadmission {
      *
      * @return why the worker is refused; empty if its key is the slot's
      */
-    Optional<Decision.Refuse> checkKey(ExpectedWorkers.ExpectedSlot place, PeerIdentity shown) {
-        Optional<AdmittedWorker> guest = book.find(place.ticket(), place.slot().slot());
-        if (guest.isEmpty()) {
+    Optional<Decision.Refuse> checkKey(ExpectedWorkers.ExpectedSlot expected, PeerIdentity peer) {
+        Optional<AdmittedWorker> worker =
+                admitted.find(expected.ticket(), expected.slot().slot());
+        if (worker.isEmpty()) {
             return Optional.of(new Decision.Refuse("unknown", false));
         }
-        return guest.get().keys().signing().equals(shown.key())
+        return worker.get().keys().signing().equals(peer.key())
                 ? Optional.empty()
                 : Optional.of(new Decision.Refuse("another-key", false));
     }
 
-    Decision decide(ExpectedWorkers.ExpectedSlot place, CertifiedIdentity shown, VmMessage.Resume resume, Instant now) {
-        Optional<Decision.Refuse> stranger = checkKey(place, shown);
-        if (stranger.isPresent()) {
-            return stranger.get();
+    Decision decide(
+            ExpectedWorkers.ExpectedSlot expected, CertifiedIdentity peer, VmMessage.Resume resume, Instant now) {
+        Optional<Decision.Refuse> refusal = checkKey(expected, peer);
+        if (refusal.isPresent()) {
+            return refusal.get();
         }
-        AdmittedWorker guest = book.find(place.ticket(), place.slot().slot()).orElseThrow();
-        if (!resume.ticket().equals(guest.ticket())
-                || resume.slot() != guest.slot()
-                || !resume.vm().equals(guest.vm())) {
+        AdmittedWorker worker =
+                admitted.find(expected.ticket(), expected.slot().slot()).orElseThrow();
+        if (!resume.ticket().equals(worker.ticket())
+                || resume.slot() != worker.slot()
+                || !resume.vm().equals(worker.vm())) {
             return new Decision.Refuse("another-vm", true);
         }
-        boolean known = here.contains(shown.name());
-        if (known && Duration.between(now, shown.notAfter()).compareTo(RENEWED) > 0) {
+        boolean isCurrent = current.contains(peer.name());
+        if (isCurrent && Duration.between(now, peer.notAfter()).compareTo(RENEWED) > 0) {
             return new Decision.Continue();
         }
-        Optional<String> clause = clause(place, guest, now);
-        return clause.isPresent() ? new Decision.Refuse(clause.get(), true) : new Decision.Readmit(guest, !known);
+        Optional<String> clause = failedClause(expected, worker, now);
+        return clause.isPresent() ? new Decision.Refuse(clause.get(), true) : new Decision.Readmit(worker, !isCurrent);
     }
 
     /** Returns the first condition of the hand-over that no longer holds. */
-    private Optional<String> clause(ExpectedWorkers.ExpectedSlot place, AdmittedWorker guest, Instant now) {
-        if (!place.slot().address().equals(guest.address())
-                || !place.slot().key().equals(guest.host())) {
+    private Optional<String> failedClause(ExpectedWorkers.ExpectedSlot expected, AdmittedWorker worker, Instant now) {
+        if (!expected.slot().address().equals(worker.address())
+                || !expected.slot().key().equals(worker.host())) {
             return Optional.of("another-slot");
-        } else if (!terms.policy().accepts(guest.host())) {
+        } else if (!context.policy().accepts(worker.host())) {
             return Optional.of(EvidenceClause.HOST.id());
-        } else if (terms.hostTrust().untrusted().test(guest.host())) {
+        } else if (context.hostTrust().untrusted().test(worker.host())) {
             return Optional.of(EvidenceClause.REVOKED.id());
-        } else if (!terms.policy().accepts(guest.image(), now)) {
+        } else if (!context.policy().accepts(worker.image(), now)) {
             return Optional.of(EvidenceClause.IMAGE.id());
         }
-        return giver.isUserAllowed(guest) ? Optional.empty() : Optional.of("no-member");
+        return provisioner.isUserAllowed(worker) ? Optional.empty() : Optional.of("no-member");
     }
 }

@@ -32,43 +32,44 @@ final class WorkerSession extends CircuitSession {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerSession.class);
 
     private final TlsCredential own;
-    private final BiConsumer<WorkerSession, VmMessage> heard;
-    private final Consumer<WorkerSession> closed;
-    private final UnauthenticatedPeerCounter breaks;
-    private final Duration patience;
-    private final VmMessageOrder turns;
+    private final BiConsumer<WorkerSession, VmMessage> onMessage;
+    private final Consumer<WorkerSession> onClosed;
+    private final UnauthenticatedPeerCounter brokenCircuits;
+    private final Duration handoverLimit;
+    private final VmMessageOrder messageOrder;
     /**
      * Fields of the worker admission: the readmission that the worker has not confirmed yet, and whether it is a node
      * that waits for that.
      */
-    private @Nullable Nonce offered;
+    private @Nullable Nonce offeredNonce;
 
     private boolean ready;
     /** Closes the circuit unless evidence is accepted in time. Used on the circuit's event loop. */
-    private @Nullable ScheduledFuture<?> waiting;
+    private @Nullable ScheduledFuture<?> handoverTimer;
 
     /**
      * @param own credential that this end has shown
-     * @param heard receives each message that is valid in its order; must not block
-     * @param closed called once
-     * @param breaks counts broken boot circuits, of which only a few are logged
-     * @param patience time for a booting worker to receive its hand-over
+     * @param onMessage receives each message that is valid in its order; must not block
+     * @param onClosed called once
+     * @param brokenCircuits counts broken boot circuits, of which only a few are logged
+     * @param handoverLimit time for a booting worker to receive its hand-over
      */
     WorkerSession(
             Circuit circuit,
             TlsCredential own,
-            BiConsumer<WorkerSession, VmMessage> heard,
-            Consumer<WorkerSession> closed,
-            UnauthenticatedPeerCounter breaks,
-            Duration patience) {
+            BiConsumer<WorkerSession, VmMessage> onMessage,
+            Consumer<WorkerSession> onClosed,
+            UnauthenticatedPeerCounter brokenCircuits,
+            Duration handoverLimit) {
         super(circuit);
         this.own = own;
-        this.heard = heard;
-        this.closed = closed;
-        this.breaks = breaks;
-        this.patience = patience;
+        this.onMessage = onMessage;
+        this.onClosed = onClosed;
+        this.brokenCircuits = brokenCircuits;
+        this.handoverLimit = handoverLimit;
         long now = System.nanoTime();
-        this.turns = isBooting() ? VmMessageOrder.forBoot(CertificateRole.WORKER, now) : VmMessageOrder.resuming(now);
+        this.messageOrder =
+                isBooting() ? VmMessageOrder.forBoot(CertificateRole.WORKER, now) : VmMessageOrder.resuming(now);
     }
 
     TlsCredential own() {
@@ -88,8 +89,8 @@ final class WorkerSession extends CircuitSession {
     /** Sends the hand-over and records it in the message order, in one step. Thread-safe. */
     void sendHandover(VerifierMessage message) {
         send(message.wire(), () -> {
-            turns.recordHandover();
-            waitsNoMore();
+            messageOrder.recordHandover();
+            cancelHandoverTimer();
         });
     }
 
@@ -97,8 +98,8 @@ final class WorkerSession extends CircuitSession {
      * Sends the readmission and records it in the message order, in one step. Called on the worker admission's thread.
      */
     void sendReadmission(ReadmissionGrant message) {
-        offered = message.target().nonce();
-        send(message.wire(), turns::recordReadmission);
+        offeredNonce = message.target().nonce();
+        send(message.wire(), messageOrder::recordReadmission);
     }
 
     /**
@@ -106,8 +107,8 @@ final class WorkerSession extends CircuitSession {
      *
      * @return whether the worker confirms the readmission that it was sent
      */
-    boolean matchesOffer(VmMessage.Readmitted done) {
-        return done.fresh().equals(offered);
+    boolean matchesOffer(VmMessage.Readmitted readmitted) {
+        return readmitted.fresh().equals(offeredNonce);
     }
 
     /** Records that the worker's slurmd runs and waits for a readmission. Called on the worker admission's thread. */
@@ -120,8 +121,8 @@ final class WorkerSession extends CircuitSession {
     }
 
     /** Notifies the worker that it is refused and must end, and logs it. Thread-safe. */
-    void deny(ExpectedWorkers.ExpectedSlot place, List<String> clauses) {
-        LOG.warn("worker {} of ticket {}: refused: {}", place.slot().slot(), place.ticket(), clauses);
+    void deny(ExpectedWorkers.ExpectedSlot expected, List<String> clauses) {
+        LOG.warn("worker {} of ticket {}: refused: {}", expected.slot().slot(), expected.ticket(), clauses);
         deny(clauses);
     }
 
@@ -134,33 +135,36 @@ final class WorkerSession extends CircuitSession {
     @Override
     public void handlerAdded(ChannelHandlerContext ctx) {
         if (isBooting()) {
-            waiting = ctx.executor()
-                    .schedule(() -> circuit().close(CloseReason.NO_ANSWER), patience.toMillis(), TimeUnit.MILLISECONDS);
+            handoverTimer = ctx.executor()
+                    .schedule(
+                            () -> circuit().close(CloseReason.NO_ANSWER),
+                            handoverLimit.toMillis(),
+                            TimeUnit.MILLISECONDS);
         }
     }
 
-    private void waitsNoMore() {
-        if (waiting != null) {
-            waiting.cancel(false);
-            waiting = null;
+    private void cancelHandoverTimer() {
+        if (handoverTimer != null) {
+            handoverTimer.cancel(false);
+            handoverTimer = null;
         }
     }
 
     @Override
     protected boolean isBreakLogged() {
-        return waiting == null || breaks.countEvent();
+        return handoverTimer == null || brokenCircuits.countEvent();
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
-        VmMessage read = (VmMessage) message;
-        turns.accept(read, System.nanoTime());
-        heard.accept(this, read);
+        VmMessage received = (VmMessage) message;
+        messageOrder.accept(received, System.nanoTime());
+        onMessage.accept(this, received);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        waitsNoMore();
-        closed.accept(this);
+        cancelHandoverTimer();
+        onClosed.accept(this);
     }
 }

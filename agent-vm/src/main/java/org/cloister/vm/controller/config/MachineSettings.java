@@ -65,9 +65,9 @@ public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) 
                 toml.seconds("slurm.limit", LIMIT, 1, HOUR_S));
     }
 
-    private static String word(TomlReader toml, String key, String otherwise, Pattern want, String form) {
-        String text = toml.text(key, otherwise);
-        if (!want.matcher(text).matches()) {
+    private static String word(TomlReader toml, String key, String defaultValue, Pattern pattern, String form) {
+        String text = toml.text(key, defaultValue);
+        if (!pattern.matcher(text).matches()) {
             toml.problem(key, "want " + form + ", have \"" + text + "\"");
         }
         return text;

@@ -50,9 +50,9 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
                 .mapToLong(HostShape::memoryMib)
                 .max()
                 .ifPresent(largest -> requireRoom(toml, memoryPerCpuMib, largest));
-        MemoryReserves usual = MemoryReserves.defaults(false);
+        MemoryReserves defaults = MemoryReserves.defaults(false);
         MemoryReserves reserves =
-                new MemoryReserves(reserve(toml, "guest", usual.guest()), reserve(toml, "qemu", usual.qemu()));
+                new MemoryReserves(reserve(toml, "guest", defaults.guest()), reserve(toml, "qemu", defaults.qemu()));
         requireStep(toml, queue.shapes(), reserves);
         return new ProjectSettings(queue, memoryPerCpuMib, reserves);
     }
@@ -75,10 +75,10 @@ public record ProjectSettings(QueueSettings queue, int memoryPerCpuMib, MemoryRe
                 toml.seconds("queue.longest", Duration.ofDays(7), 60, ResourceRequest.MAX_MINUTES * 60));
     }
 
-    private static MemoryReserve reserve(TomlReader toml, String of, MemoryReserve usual) {
+    private static MemoryReserve reserve(TomlReader toml, String of, MemoryReserve defaults) {
         return new MemoryReserve(
-                toml.number("memory." + of + "-mib", usual.fixedMib(), 0, ResourceRequest.MAX_MIB),
-                toml.number("memory." + of + "-one-in", usual.oneIn(), 1, ResourceRequest.MAX_MIB));
+                toml.number("memory." + of + "-mib", defaults.fixedMib(), 0, ResourceRequest.MAX_MIB),
+                toml.number("memory." + of + "-one-in", defaults.oneIn(), 1, ResourceRequest.MAX_MIB));
     }
 
     /** Reports a shape whose memory or disk no VM could be requested with. */

@@ -25,13 +25,13 @@ public final class LocalSlurmDaemons {
     private static final Logger LOG = LoggerFactory.getLogger(LocalSlurmDaemons.class);
     private static final List<String> ORDER = List.of(DATABASE, ACCOUNTING, CONTROLLER);
     private static final Duration INSTALL = Duration.ofMinutes(3);
-    private static final Duration ONCE = Duration.ofSeconds(10);
+    private static final Duration ATTEMPT_LIMIT = Duration.ofSeconds(10);
     private static final long PAUSE_MS = 200;
 
     private final ProcessRunner programs;
     private final UnitControl services;
     private final LocalSlurmPlan plan;
-    private final Duration patience;
+    private final Duration responseLimit;
 
     /** Sets up the members' names and associations, before slurmctld starts. */
     @FunctionalInterface
@@ -39,12 +39,13 @@ public final class LocalSlurmDaemons {
         void createAccounts() throws IOException;
     }
 
-    /** @param patience time for a daemon to respond */
-    public LocalSlurmDaemons(ProcessRunner programs, UnitControl services, LocalSlurmPlan plan, Duration patience) {
+    /** @param responseLimit time for a daemon to respond */
+    public LocalSlurmDaemons(
+            ProcessRunner programs, UnitControl services, LocalSlurmPlan plan, Duration responseLimit) {
         this.programs = programs;
         this.services = services;
         this.plan = plan;
-        this.patience = patience;
+        this.responseLimit = responseLimit;
     }
 
     /**
@@ -52,7 +53,7 @@ public final class LocalSlurmDaemons {
      *
      * @throws IOException if one does not start; those before it run
      */
-    public void start(AccountSetup enrolling) throws IOException {
+    public void start(AccountSetup accounts) throws IOException {
         if (Files.notExists(installed())) {
             install();
         }
@@ -64,7 +65,7 @@ public final class LocalSlurmDaemons {
         }
         services.start(ACCOUNTING, LocalSlurmUnits.accounting());
         await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
-        enrolling.createAccounts();
+        accounts.createAccounts();
         services.start(
                 CONTROLLER,
                 LocalSlurmUnits.controller(
@@ -83,16 +84,16 @@ public final class LocalSlurmDaemons {
 
     /** Stops the daemons without other knowledge of them. */
     public static List<String> stop(UnitControl services) {
-        List<String> left = new ArrayList<>();
+        List<String> running = new ArrayList<>();
         for (int i = ORDER.size() - 1; i >= 0; i--) {
             try {
                 services.stop(ORDER.get(i));
             } catch (IOException e) {
                 LOG.error("{} does not end: {}", ORDER.get(i), e.getMessage());
-                left.add(ORDER.get(i));
+                running.add(ORDER.get(i));
             }
         }
-        return left;
+        return running;
     }
 
     /**
@@ -124,20 +125,20 @@ public final class LocalSlurmDaemons {
     /**
      * Waits until a daemon responds.
      *
-     * @param want text that the response must contain
+     * @param expected text that the response must contain
      */
-    private void await(String unit, String want, String... question) throws IOException {
-        long deadline = System.nanoTime() + patience.toNanos();
-        String complaint;
+    private void await(String unit, String expected, String... command) throws IOException {
+        long deadline = System.nanoTime() + responseLimit.toNanos();
+        String error;
         do {
-            ProcessRunner.Output output = programs.run("", List.of(question), ONCE);
-            if (output.exit() == 0 && output.out().contains(want)) {
+            ProcessRunner.Output output = programs.run("", List.of(command), ATTEMPT_LIMIT);
+            if (output.exit() == 0 && output.out().contains(expected)) {
                 return;
             }
-            complaint = output.errorSummary();
+            error = output.errorSummary();
             pause(unit);
         } while (System.nanoTime() < deadline);
-        throw new IOException(unit + ": want an answer within " + patience.toSeconds() + " s, have: " + complaint);
+        throw new IOException(unit + ": want an answer within " + responseLimit.toSeconds() + " s, have: " + error);
     }
 
     private static void pause(String unit) throws IOException {

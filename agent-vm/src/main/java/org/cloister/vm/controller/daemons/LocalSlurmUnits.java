@@ -10,7 +10,7 @@ import org.cloister.vm.controller.slurm.LocalSlurmConf;
  */
 final class LocalSlurmUnits {
     /** Makes the kernel kill the processes of people who work in this VM first when memory is short. */
-    private static final String FIRST = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
+    private static final String COMMON = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
 
     private LocalSlurmUnits() {}
 
@@ -19,7 +19,7 @@ final class LocalSlurmUnits {
      * socket.
      */
     static String database() {
-        return FIRST + """
+        return COMMON + """
                 TemporaryFileSystem=/tmp:mode=1777,size=10%,nr_inodes=1024 /var/tmp:mode=1777,size=1%,nr_inodes=1024
                 RuntimeDirectory=mysqld
                 RuntimeDirectoryMode=0710
@@ -32,7 +32,7 @@ final class LocalSlurmUnits {
      * VM.
      */
     static String accounting() {
-        return FIRST + fenced("slurmdbd", "") + """
+        return COMMON + fenced("slurmdbd", "") + """
                 IPAddressAllow=localhost
                 IPAddressDeny=any
                 # For MariaDB's socket.
@@ -45,14 +45,14 @@ final class LocalSlurmUnits {
      * Returns slurmctld's settings.
      *
      * @param state folder on the project's drive, which is mounted before
-     * @param bell file that slurmctld writes to
+     * @param notifyFile file that slurmctld writes to
      */
-    static String controller(Path state, Path bell) {
-        return FIRST + fenced("slurmctld", " " + state + " " + bell) + """
+    static String controller(Path state, Path notifyFile) {
+        return COMMON + fenced("slurmctld", " " + state + " " + notifyFile) + """
                 BindPaths=%s %s
                 InaccessiblePaths=-/run/mysqld
                 MemoryMax=25%%
-                """.formatted(state, bell);
+                """.formatted(state, notifyFile);
     }
 
     /** @param more further paths that the daemon writes to */

@@ -54,12 +54,12 @@ public final class SlurmFilterUnit {
      *
      * @throws IOException if it does not listen in time, or does not know Slurm's release
      */
-    public void start(Duration patience) throws IOException {
-        String answer = programs.runChecked("slurmctld", "-V");
-        SlurmRelease release = SlurmRelease.ofVersionOutput(answer)
+    public void start(Duration limit) throws IOException {
+        String version = programs.runChecked("slurmctld", "-V");
+        SlurmRelease release = SlurmRelease.ofVersionOutput(version)
                 .orElseThrow(() ->
                         new IOException("slurmctld -V: expected one of Slurm's releases that the filter knows, got "
-                                + new ProcessRunner.Output(0, answer, "").errorSummary()));
+                                + new ProcessRunner.Output(0, version, "").errorSummary()));
         programs.runChecked(
                 "install",
                 "-d",
@@ -69,19 +69,19 @@ public final class SlurmFilterUnit {
         programs.runChecked(
                 "install", "-m", "0660", "-g", Integer.toString(account().gid()), "/dev/null", file().toString());
         services.start(UNIT, settings(release));
-        long deadline = System.nanoTime() + patience.toNanos();
+        long deadline = System.nanoTime() + limit.toNanos();
         while (!state().isRunning()) {
             if (System.nanoTime() >= deadline) {
                 throw new IOException(
-                        UNIT + ": does not listen after " + patience.toSeconds() + " s; see journalctl -u " + UNIT);
+                        UNIT + ": does not listen after " + limit.toSeconds() + " s; see journalctl -u " + UNIT);
             }
             pause();
         }
     }
 
     private String settings(SlurmRelease release) {
-        String place = network.own() + "/" + network.prefix();
-        return "[Service]\nExecStart=\nExecStart=/usr/libexec/cloister/slurm-filter " + place + " " + release + " "
+        String address = network.own() + "/" + network.prefix();
+        return "[Service]\nExecStart=\nExecStart=/usr/libexec/cloister/slurm-filter " + address + " " + release + " "
                 + file() + "\n";
     }
 

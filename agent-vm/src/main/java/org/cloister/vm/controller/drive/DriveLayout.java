@@ -84,25 +84,25 @@ public final class DriveLayout {
     /**
      * Creates missing folders, and sets the modes and owners of all except an existing software folder.
      *
-     * @param us own UID: 0 except in tests
+     * @param ownUid own UID: 0 except in tests
      * @param database account of MariaDB
      * @param controller account of slurmctld; state that the first release left to root is given to it
      * @throws IOException if something other than a folder is in the place of one
      */
-    public void createFolders(int us, DaemonAccount database, DaemonAccount controller) throws IOException {
-        folder(root, OPEN, us, -1);
-        folder(homes(), OPEN, us, -1);
+    public void createFolders(int ownUid, DaemonAccount database, DaemonAccount controller) throws IOException {
+        folder(root, OPEN, ownUid, -1);
+        folder(homes(), OPEN, ownUid, -1);
         // Once it exists, its administrators may change it as they like.
         if (!Files.isDirectory(software(), LinkOption.NOFOLLOW_LINKS)) {
-            folder(software(), OPEN, us, -1);
+            folder(software(), OPEN, ownUid, -1);
         }
-        folder(receipts(), OPEN, us, -1);
-        folder(exportLog(), OPEN, us, -1);
-        folder(daemons(), PASSABLE, us, -1);
-        folder(agentFolder(), CLOSED, us, -1);
-        folder(nfsState(), CLOSED, us, -1);
+        folder(receipts(), OPEN, ownUid, -1);
+        folder(exportLog(), OPEN, ownUid, -1);
+        folder(daemons(), PASSABLE, ownUid, -1);
+        folder(agentFolder(), CLOSED, ownUid, -1);
+        folder(nfsState(), CLOSED, ownUid, -1);
         folder(databaseFolder(), CLOSED, database.uid(), database.gid());
-        handOver(slurmState(), controller);
+        changeOwners(slurmState(), controller);
         folder(slurmState(), CLOSED, controller.uid(), controller.gid());
     }
 
@@ -111,14 +111,14 @@ public final class DriveLayout {
      * belong to the account, the account cannot change the tree during the walk, and an interrupted walk is repeated at
      * the next opening.
      */
-    private static void handOver(Path folder, DaemonAccount account) throws IOException {
+    private static void changeOwners(Path folder, DaemonAccount account) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS) || owner(folder) == account.uid()) {
             return;
         }
         Files.walkFileTree(folder, new SimpleFileVisitor<>() {
             @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes found) throws IOException {
-                return give(file);
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) throws IOException {
+                return changeOwner(file);
             }
 
             @Override
@@ -126,10 +126,10 @@ public final class DriveLayout {
                 if (failure != null) {
                     throw failure;
                 }
-                return below.equals(folder) ? FileVisitResult.CONTINUE : give(below);
+                return below.equals(folder) ? FileVisitResult.CONTINUE : changeOwner(below);
             }
 
-            private FileVisitResult give(Path path) throws IOException {
+            private FileVisitResult changeOwner(Path path) throws IOException {
                 Files.setAttribute(path, "unix:gid", account.gid(), LinkOption.NOFOLLOW_LINKS);
                 Files.setAttribute(path, "unix:uid", account.uid(), LinkOption.NOFOLLOW_LINKS);
                 return FileVisitResult.CONTINUE;
@@ -154,11 +154,11 @@ public final class DriveLayout {
                 throw new IOException(path + ": want a folder, have something else; move it away", e);
             }
         }
-        Map<String, Object> found = Files.readAttributes(path, "unix:uid,gid", LinkOption.NOFOLLOW_LINKS);
-        if (gid >= 0 && (int) requireNonNull(found.get("gid")) != gid) {
+        Map<String, Object> attributes = Files.readAttributes(path, "unix:uid,gid", LinkOption.NOFOLLOW_LINKS);
+        if (gid >= 0 && (int) requireNonNull(attributes.get("gid")) != gid) {
             Files.setAttribute(path, "unix:gid", gid, LinkOption.NOFOLLOW_LINKS);
         }
-        if ((int) requireNonNull(found.get("uid")) != uid) {
+        if ((int) requireNonNull(attributes.get("uid")) != uid) {
             Files.setAttribute(path, "unix:uid", uid, LinkOption.NOFOLLOW_LINKS);
         }
         Files.setPosixFilePermissions(path, permissions);

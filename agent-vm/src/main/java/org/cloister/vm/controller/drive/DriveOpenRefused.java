@@ -7,7 +7,7 @@ import java.util.Locale;
 public final class DriveOpenRefused extends IOException {
     private static final long serialVersionUID = 1;
 
-    private final Reason why;
+    private final Reason reason;
 
     /** Reason in one word, for operators. */
     public enum Reason {
@@ -37,17 +37,17 @@ public final class DriveOpenRefused extends IOException {
         }
     }
 
-    public DriveOpenRefused(Reason why, String subject, String want, String have, String remedy) {
-        super(subject + ": want " + want + ", have " + have + "; " + remedy);
-        this.why = why;
+    public DriveOpenRefused(Reason reason, String subject, String expected, String actual, String remedy) {
+        super(subject + ": want " + expected + ", have " + actual + "; " + remedy);
+        this.reason = reason;
     }
 
-    DriveOpenRefused(Reason why, IOException cause) {
+    DriveOpenRefused(Reason reason, IOException cause) {
         super(cause.getMessage(), cause);
-        this.why = why;
+        this.reason = reason;
     }
 
     public Reason reason() {
-        return why;
+        return reason;
     }
 }

@@ -26,7 +26,7 @@ final class DriveVolume {
     private static final long HEAD_BYTES = 64L << 20;
 
     private static final long TAIL_BYTES = 4L << 20;
-    private static final int AT_ONCE = 1 << 20;
+    private static final int PIECE_BYTES = 1 << 20;
     private static final String SUBSYSTEM = "cloister";
 
     private final SecretAllocator secrets;
@@ -75,7 +75,7 @@ final class DriveVolume {
      */
     LuksVolume openExisting(SecretMemory driveKey, long epoch) throws IOException {
         LuksVolume volume = open();
-        boolean good = false;
+        boolean accepted = false;
         try {
             requireForm(volume);
             long present = volume.tokens().epoch().orElseThrow(this::unfinished);
@@ -92,10 +92,10 @@ final class DriveVolume {
             } catch (VolumeException.WrongKey e) {
                 throw new DriveOpenRefused(DriveOpenRefused.Reason.DRIVE_KEY, e);
             }
-            good = true;
+            accepted = true;
             return volume;
         } finally {
-            if (!good) {
+            if (!accepted) {
                 volume.close();
             }
         }
@@ -152,7 +152,7 @@ final class DriveVolume {
     }
 
     private static void requireZeros(FileChannel channel, long from, long to) throws IOException {
-        ByteBuffer piece = ByteBuffer.allocate(AT_ONCE);
+        ByteBuffer piece = ByteBuffer.allocate(PIECE_BYTES);
         for (long at = from; at < to; ) {
             piece.clear();
             int count = channel.read(piece, at);

@@ -79,35 +79,35 @@ final class Ext4Superblock {
         if (block.length != LENGTH) {
             throw new IllegalArgumentException("superblock: want " + LENGTH + " bytes, have " + block.length);
         }
-        Ext4Superblock head = new Ext4Superblock(block);
-        head.compare();
-        return head.differences.stream().findFirst();
+        Ext4Superblock superblock = new Ext4Superblock(block);
+        superblock.compare();
+        return superblock.differences.stream().findFirst();
     }
 
     private void compare() {
-        want("magic", MAGIC, bytes.getShort(AT_MAGIC) & 0xffff);
-        want("compatible features", COMPATIBLE, bytes.getInt(AT_COMPATIBLE));
-        want("incompatible features", INCOMPATIBLE, bytes.getInt(AT_INCOMPATIBLE));
-        want("read-only compatible features", READ_ONLY_COMPATIBLE, bytes.getInt(AT_READ_ONLY_COMPATIBLE));
-        want("checksum type", CRC32C, bytes.get(AT_CHECKSUM_TYPE) & 0xff);
-        want("journal inode", JOURNAL_INODE, bytes.getInt(AT_JOURNAL_INODE));
-        want("journal device", 0, bytes.getInt(AT_JOURNAL_DEVICE));
-        zeros("UUID of a journal elsewhere", AT_JOURNAL_UUID, UUID_LENGTH);
-        want("default mount options", DEFAULT_OPTIONS, bytes.getInt(AT_DEFAULT_OPTIONS));
-        want("behaviour after errors", ERRORS_CONTINUE, bytes.getShort(AT_ERRORS) & 0xffff);
-        zeros("mount options", AT_MOUNT_OPTIONS, MOUNT_OPTIONS_LENGTH);
+        require("magic", MAGIC, bytes.getShort(AT_MAGIC) & 0xffff);
+        require("compatible features", COMPATIBLE, bytes.getInt(AT_COMPATIBLE));
+        require("incompatible features", INCOMPATIBLE, bytes.getInt(AT_INCOMPATIBLE));
+        require("read-only compatible features", READ_ONLY_COMPATIBLE, bytes.getInt(AT_READ_ONLY_COMPATIBLE));
+        require("checksum type", CRC32C, bytes.get(AT_CHECKSUM_TYPE) & 0xff);
+        require("journal inode", JOURNAL_INODE, bytes.getInt(AT_JOURNAL_INODE));
+        require("journal device", 0, bytes.getInt(AT_JOURNAL_DEVICE));
+        requireZeros("UUID of a journal elsewhere", AT_JOURNAL_UUID, UUID_LENGTH);
+        require("default mount options", DEFAULT_OPTIONS, bytes.getInt(AT_DEFAULT_OPTIONS));
+        require("behaviour after errors", ERRORS_CONTINUE, bytes.getShort(AT_ERRORS) & 0xffff);
+        requireZeros("mount options", AT_MOUNT_OPTIONS, MOUNT_OPTIONS_LENGTH);
     }
 
-    private void want(String field, int wanted, int had) {
-        if (wanted != had) {
-            differences.add("superblock: want %s 0x%x, have 0x%x".formatted(field, wanted, had));
+    private void require(String field, int expected, int actual) {
+        if (expected != actual) {
+            differences.add("superblock: want %s 0x%x, have 0x%x".formatted(field, expected, actual));
         }
     }
 
-    private void zeros(String field, int at, int length) {
+    private void requireZeros(String field, int at, int length) {
         byte[] zeros = new byte[length];
-        byte[] had = Arrays.copyOfRange(bytes.array(), at, at + length);
-        if (!Arrays.equals(zeros, had)) {
+        byte[] actual = Arrays.copyOfRange(bytes.array(), at, at + length);
+        if (!Arrays.equals(zeros, actual)) {
             differences.add("superblock: want no %s, have some".formatted(field));
         }
     }

@@ -28,12 +28,12 @@ import org.cloister.vm.system.mount.Unmounter;
 public final class ProjectDrive {
     private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
     private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(5);
     /** Runs e2fsck, and nothing else: no login, daemon or member of a project has this UID. */
     private static final int CHECKER = 65_532;
 
     /** Exit code of e2fsck after a repair. */
-    private static final int MENDED = 1;
+    private static final int REPAIRED = 1;
 
     private final ProcessRunner programs;
     private final Cryptsetup cryptsetup;
@@ -72,10 +72,10 @@ public final class ProjectDrive {
         }
         boolean done = false;
         try {
-            OpenResult opened = create ? make(key, epoch) : find(key, epoch);
+            OpenResult result = create ? create(key, epoch) : openExisting(key, epoch);
             MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
             done = true;
-            return opened;
+            return result;
         } catch (DriveOpenRefused e) {
             throw e;
         } catch (IOException e) {
@@ -109,16 +109,17 @@ public final class ProjectDrive {
     public List<MountHolder> close() throws IOException {
         List<MountHolder> holders = List.of();
         if (isOurs()) {
-            holders =
-                    new Unmounter(programs, PATIENCE).unmount(plan.mountPoint()).holders();
+            holders = new Unmounter(programs, UNMOUNT_LIMIT)
+                    .unmount(plan.mountPoint())
+                    .holders();
         }
         cryptsetup.close(plan.mapping());
         return holders;
     }
 
-    private OpenResult make(SecretMemory key, long epoch) throws IOException {
-        try (LuksVolume made = volume.create(plan.label(), key)) {
-            made.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
+    private OpenResult create(SecretMemory key, long epoch) throws IOException {
+        try (LuksVolume created = volume.create(plan.label(), key)) {
+            created.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
             run(
                     FORMAT_LIMIT,
                     0,
@@ -130,18 +131,18 @@ public final class ProjectDrive {
                     "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
                     plan.mapping().path().toString());
             // Written last: a drive without an epoch is unfinished.
-            made.tokens().raiseEpoch(epoch);
+            created.tokens().raiseEpoch(epoch);
         }
         return new OpenResult(0, true);
     }
 
-    private OpenResult find(SecretMemory key, long epoch) throws IOException {
-        try (LuksVolume found = volume.openExisting(key, epoch)) {
-            long before = found.tokens().epoch().orElseThrow();
-            found.tokens().raiseEpoch(epoch);
-            found.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
+    private OpenResult openExisting(SecretMemory key, long epoch) throws IOException {
+        try (LuksVolume opened = volume.openExisting(key, epoch)) {
+            long previous = opened.tokens().epoch().orElseThrow();
+            opened.tokens().raiseEpoch(epoch);
+            opened.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
             check();
-            return new OpenResult(before, false);
+            return new OpenResult(previous, false);
         }
     }
 
@@ -156,7 +157,7 @@ public final class ProjectDrive {
         try {
             run(
                     CHECK_LIMIT,
-                    MENDED,
+                    REPAIRED,
                     "setpriv",
                     "--reuid=" + CHECKER,
                     "--regid=" + CHECKER,
@@ -182,9 +183,9 @@ public final class ProjectDrive {
         }
     }
 
-    private void run(Duration limit, int most, String... command) throws IOException {
+    private void run(Duration limit, int maxExit, String... command) throws IOException {
         ProcessRunner.Output output = programs.run("", List.of(command), limit);
-        if (output.exit() < 0 || output.exit() > most) {
+        if (output.exit() < 0 || output.exit() > maxExit) {
             throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
         }
     }

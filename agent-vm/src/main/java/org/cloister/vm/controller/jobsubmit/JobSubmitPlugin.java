@@ -67,12 +67,12 @@ public final class JobSubmitPlugin {
     public void install(SubmitPluginData data) throws IOException {
         Optional<String> before = Files.exists(installed) ? Optional.of(Files.readString(installed)) : Optional.empty();
         deploy(data);
-        boolean taken = false;
+        boolean loaded = false;
         try {
             verify(data);
-            taken = true;
+            loaded = true;
         } finally {
-            if (!taken && before.isPresent()) {
+            if (!loaded && before.isPresent()) {
                 write(before.get());
             }
         }
@@ -88,13 +88,13 @@ public final class JobSubmitPlugin {
         String mark = script(data).mark();
         // sbatch would retry for about 20 s.
         requireController(mark);
-        SlurmCommand.Output answer = slurm.run("sbatch", List.of("--test-only", "--chdir=/", "--wrap=true"), "");
-        if (answer.exit() != 0 && answer.err().contains("(plugin " + mark + ")")) {
+        SlurmCommand.Output output = slurm.run("sbatch", List.of("--test-only", "--chdir=/", "--wrap=true"), "");
+        if (output.exit() != 0 && output.err().contains("(plugin " + mark + ")")) {
             return;
         }
         requireController(mark);
         throw new SubmitPluginRefused("submit plugin " + mark + ": slurmctld did not take it, but answers \""
-                + answer.err().lines().findFirst().orElse(answer.out()) + "\"; read its log");
+                + output.err().lines().findFirst().orElse(output.out()) + "\"; read its log");
     }
 
     private void requireController(String mark) throws SlurmUnavailableException {

@@ -22,7 +22,7 @@ public record SubmitPluginData(
     /** Limits the work inside slurmctld at each submission. */
     public static final int MAX_SHAPES = 64;
 
-    private static final Pattern BELL = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
+    private static final Pattern NOTIFY_FILE = Pattern.compile("/[A-Za-z0-9_./-]{1,200}");
     private static final Pattern FEATURE = Pattern.compile("[A-Za-z0-9_.-]{1,64}");
 
     public SubmitPluginData {
@@ -31,8 +31,8 @@ public record SubmitPluginData(
         if (release < 1) {
             throw new IllegalArgumentException("release: want at least 1, have " + release);
         }
-        if (!BELL.matcher(notifyFile.toString()).matches()) {
-            throw new IllegalArgumentException("bell: want " + BELL + ", have " + notifyFile);
+        if (!NOTIFY_FILE.matcher(notifyFile.toString()).matches()) {
+            throw new IllegalArgumentException("bell: want " + NOTIFY_FILE + ", have " + notifyFile);
         }
         if (features.size() > ResourceRequest.MAX_FEATURES || new HashSet<>(features).size() < features.size()) {
             throw new IllegalArgumentException(

@@ -39,15 +39,15 @@ public final class MemberHomes {
     }
 
     private final Path folder;
-    private final int us;
+    private final int ownUid;
 
     /**
      * @param folder of all homes; created if absent, in an existing folder
-     * @param us own UID: 0 except in tests
+     * @param ownUid own UID: 0 except in tests
      */
-    public MemberHomes(Path folder, int us) {
+    public MemberHomes(Path folder, int ownUid) {
         this.folder = folder;
-        this.us = us;
+        this.ownUid = ownUid;
     }
 
     /**
@@ -57,9 +57,9 @@ public final class MemberHomes {
      * @throws IOException if it is not a folder, or others may write to its parent
      */
     public void createSharedFolder(String name) throws IOException {
-        Path above = above();
-        requireOurs(above);
-        Path shared = above.resolve(name);
+        Path parent = parent();
+        requireOurs(parent);
+        Path shared = parent.resolve(name);
         try {
             Files.createDirectory(shared);
             setMode(shared, OPEN);
@@ -76,7 +76,7 @@ public final class MemberHomes {
      * @throws IOException if it has another owner, is not a folder, or others may write to a folder above it
      */
     public void createHome(ProjectMember member) throws IOException {
-        requireOurs(above());
+        requireOurs(parent());
         try {
             Files.createDirectory(folder);
             setMode(folder, OPEN);
@@ -90,18 +90,18 @@ public final class MemberHomes {
         } catch (FileAlreadyExistsException e) {
             // It may be incomplete, without its owner yet.
         }
-        give(home, member);
+        changeOwner(home, member);
     }
 
-    private Path above() throws IOException {
-        Path above = folder.toAbsolutePath().getParent();
-        if (above == null) {
+    private Path parent() throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (parent == null) {
             throw new IOException(folder + ": want a folder below another one");
         }
-        return above;
+        return parent;
     }
 
-    private void give(Path home, ProjectMember member) throws IOException {
+    private void changeOwner(Path home, ProjectMember member) throws IOException {
         Found found = Found.at(home);
         if (!found.folder) {
             throw new IOException("home " + home + ": want a folder, have something else; remove it");
@@ -109,7 +109,7 @@ public final class MemberHomes {
         if (found.owner == member.uid()) {
             return;
         }
-        if (found.owner != us || !isEmpty(home)) {
+        if (found.owner != ownUid || !isEmpty(home)) {
             throw new IOException(
                     "home " + home + ": want owner " + member.uid() + " or an empty one of ours, have owner "
                             + found.owner + "; chown it if it is " + member.login() + "'s");
@@ -121,8 +121,8 @@ public final class MemberHomes {
 
     private void requireOurs(Path path) throws IOException {
         Found found = Found.at(path);
-        if (!found.folder || found.owner != us || (found.mode & 0022) != 0) {
-            throw new IOException(path + ": want a folder that uid " + us + " alone writes to, have owner "
+        if (!found.folder || found.owner != ownUid || (found.mode & 0022) != 0) {
+            throw new IOException(path + ": want a folder that uid " + ownUid + " alone writes to, have owner "
                     + found.owner + " and mode " + Integer.toOctalString(found.mode) + "; homes are made nowhere else");
         }
     }

@@ -19,7 +19,7 @@ import org.cloister.vm.system.users.ProjectMembers;
 public final class SlurmAssociations {
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,39}");
     /** Fits into one command line with a wide margin. */
-    private static final int AT_ONCE = 200;
+    private static final int USERS_PER_COMMAND = 200;
 
     private final SlurmCommand slurm;
     private final String cluster;
@@ -51,15 +51,15 @@ public final class SlurmAssociations {
                 missing.add(member.login());
             }
         }
-        for (int i = 0; i < missing.size(); i += AT_ONCE) {
-            List<String> some = missing.subList(i, Math.min(i + AT_ONCE, missing.size()));
+        for (int i = 0; i < missing.size(); i += USERS_PER_COMMAND) {
+            List<String> some = missing.subList(i, Math.min(i + USERS_PER_COMMAND, missing.size()));
             add("user", String.join(",", some), "account=" + cluster, "cluster=" + cluster);
         }
     }
 
-    private Set<String> lines(String... words) throws SlurmUnavailableException {
+    private Set<String> lines(String... command) throws SlurmUnavailableException {
         List<String> arguments = new ArrayList<>(List.of("-n", "-P"));
-        arguments.addAll(List.of(words));
+        arguments.addAll(List.of(command));
         return new HashSet<>(
                 slurm.succeed("sacctmgr", arguments).lines().map(String::strip).toList());
     }
@@ -69,9 +69,9 @@ public final class SlurmAssociations {
         List<String> arguments = new ArrayList<>(List.of("-i", "add", what, name));
         arguments.addAll(List.of(options));
         SlurmCommand.Output output = slurm.run("sacctmgr", arguments, "");
-        String said = output.out() + output.err();
+        String text = output.out() + output.err();
         // It was added by another process in between.
-        if (output.exit() != 0 && !said.contains("Nothing new added") && !said.contains("already exists")) {
+        if (output.exit() != 0 && !text.contains("Nothing new added") && !text.contains("already exists")) {
             throw new SlurmRefusedException("sacctmgr add " + what + " " + name + ": " + output.complaint());
         }
     }

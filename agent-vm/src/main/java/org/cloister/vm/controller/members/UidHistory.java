@@ -61,10 +61,10 @@ public record UidHistory(SortedMap<Integer, String> logins) {
     public List<String> problems(ProjectMembers members) {
         List<String> problems = new ArrayList<>();
         for (ProjectMember member : members.list()) {
-            String whose = logins.get(member.uid());
-            if (whose != null && !whose.equals(member.login())) {
+            String owner = logins.get(member.uid());
+            if (owner != null && !owner.equals(member.login())) {
                 problems.add("uid of " + member.login() + ": want one that nobody else had, have " + member.uid()
-                        + ", which was " + whose + "'s");
+                        + ", which was " + owner + "'s");
             }
             logins.forEach((uid, login) -> {
                 if (login.equals(member.login()) && uid != member.uid()) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * outwards: storage, tunnel, filter.
  */
 public final class SystemWorkerAccess implements WorkerAccess {
-    private final ProjectInterface uplink;
+    private final ProjectInterface networkInterface;
     private final ProjectTunnels tunnels;
     private final NfsExports exports;
     /** Admitted workers by address; each address belongs to one machine at a time. */
@@ -28,8 +28,9 @@ public final class SystemWorkerAccess implements WorkerAccess {
     private NetworkPlan plan;
 
     /** @param plan of the network interface now, without workers */
-    public SystemWorkerAccess(ProjectInterface uplink, ProjectTunnels tunnels, NfsExports exports, NetworkPlan plan) {
-        this.uplink = uplink;
+    public SystemWorkerAccess(
+            ProjectInterface networkInterface, ProjectTunnels tunnels, NfsExports exports, NetworkPlan plan) {
+        this.networkInterface = networkInterface;
         this.tunnels = tunnels;
         this.exports = exports;
         this.plan = plan;
@@ -37,10 +38,10 @@ public final class SystemWorkerAccess implements WorkerAccess {
 
     @Override
     public synchronized void grant(TunnelPeer worker, NfsExport export) throws IOException {
-        String before = admitted.putIfAbsent(worker.address(), worker.name());
-        if (before != null && !before.equals(worker.name())) {
+        String previous = admitted.putIfAbsent(worker.address(), worker.name());
+        if (previous != null && !previous.equals(worker.name())) {
             throw new IOException("address " + worker.address() + " of worker " + worker.name()
-                    + ": want a free one, have that of " + before);
+                    + ": want a free one, have that of " + previous);
         }
         boolean done = false;
         try {
@@ -48,7 +49,7 @@ public final class SystemWorkerAccess implements WorkerAccess {
             for (PinnedPeer peer : TunnelPeer.peersOfController(List.of(worker))) {
                 tunnels.add(peer);
             }
-            guard();
+            updatePeerFilter();
             done = true;
         } finally {
             if (!done) {
@@ -63,7 +64,7 @@ public final class SystemWorkerAccess implements WorkerAccess {
             return;
         }
         admitted.remove(worker.address());
-        IOException failure = attempt(this::guard, null);
+        IOException failure = attempt(this::updatePeerFilter, null);
         failure = attempt(() -> tunnels.remove(worker.name()), failure);
         failure = attempt(() -> exports.remove(export), failure);
         if (failure != null) {
@@ -73,9 +74,9 @@ public final class SystemWorkerAccess implements WorkerAccess {
         }
     }
 
-    private void guard() throws IOException {
+    private void updatePeerFilter() throws IOException {
         NetworkPlan next = plan.with(List.copyOf(admitted.keySet()));
-        uplink.replacePeers(next);
+        networkInterface.replacePeers(next);
         plan = next;
     }
 
@@ -83,16 +84,16 @@ public final class SystemWorkerAccess implements WorkerAccess {
         void run() throws IOException;
     }
 
-    private static @Nullable IOException attempt(Step step, @Nullable IOException before) {
+    private static @Nullable IOException attempt(Step step, @Nullable IOException previous) {
         try {
             step.run();
-            return before;
+            return previous;
         } catch (IOException e) {
-            if (before == null) {
+            if (previous == null) {
                 return e;
             }
-            before.addSuppressed(e);
-            return before;
+            previous.addSuppressed(e);
+            return previous;
         }
     }
 }

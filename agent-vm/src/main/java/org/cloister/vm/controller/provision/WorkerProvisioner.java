@@ -64,22 +64,22 @@ public final class WorkerProvisioner implements Provisioner {
     private static final int MAC_BYTES = 6;
     private static final byte[] MAC_HEAD = {0x52, 0x54};
 
-    private final Settings terms;
+    private final Settings settings;
     private final WorkerAccess access;
     private final TicketOwners owners;
     private final Supplier<ProjectMembers> members;
     private final KeySealing sealing;
     private final InstantSource clock;
-    private final Map<String, Set<GrantedAccess>> visits = new HashMap<>();
+    private final Map<String, Set<GrantedAccess>> grants = new HashMap<>();
     /** Tickets whose access could not be revoked completely. */
-    private final Set<String> leaving = new HashSet<>();
+    private final Set<String> unrevoked = new HashSet<>();
 
     private record GrantedAccess(TunnelPeer machine, NfsExport export) {}
 
     /**
      * Settings that all workers of the project get alike.
      *
-     * @param station the controlling VM's network configuration
+     * @param network the controlling VM's network configuration
      * @param cluster the Local Slurm's name
      * @param port of slurmctld
      * @param policy SHA-384 of the owners' policy in force
@@ -90,7 +90,7 @@ public final class WorkerProvisioner implements Provisioner {
             CertificateName controller,
             ControllerAuthority authority,
             Digest policy,
-            VmNetworkConfig station,
+            VmNetworkConfig network,
             String cluster,
             int port,
             String homes,
@@ -117,13 +117,13 @@ public final class WorkerProvisioner implements Provisioner {
 
     /** @param members returns the members at the time a worker connects */
     public WorkerProvisioner(
-            Settings terms,
+            Settings settings,
             WorkerAccess access,
             TicketOwners owners,
             Supplier<ProjectMembers> members,
             KeySealing sealing,
             InstantSource clock) {
-        this.terms = terms;
+        this.settings = settings;
         this.access = access;
         this.owners = owners;
         this.members = members;
@@ -133,62 +133,62 @@ public final class WorkerProvisioner implements Provisioner {
 
     @Override
     public HandoverDocument provision(
-            HandoverTarget place, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
+            HandoverTarget target, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
             throws IOException {
-        ProjectMember owner = owner(place.ticket());
-        CertificateName worker = WorkerName.of(place.ticket(), place.slot(), terms.controller.project());
-        HandoverDocument handOver = handOver(place, allocation, slot, statement, worker, owner);
-        admit(place.ticket(), visit(worker, slot.address(), owner.uid(), owner.gid()));
-        return handOver;
+        ProjectMember owner = owner(target.ticket());
+        CertificateName worker = WorkerName.of(target.ticket(), target.slot(), settings.controller.project());
+        HandoverDocument handover = createHandover(target, allocation, slot, statement, worker, owner);
+        grantAccess(target.ticket(), grantFor(worker, slot.address(), owner.uid(), owner.gid()));
+        return handover;
     }
 
     @Override
-    public boolean isUserAllowed(AdmittedWorker guest) {
-        return members.get().list().stream().anyMatch(member -> member.uid() == guest.uid());
+    public boolean isUserAllowed(AdmittedWorker admitted) {
+        return members.get().list().stream().anyMatch(member -> member.uid() == admitted.uid());
     }
 
     @Override
-    public ReadmissionGrant readmit(AdmittedWorker guest, Nonce fresh, boolean key) throws IOException {
-        CertificateName worker = WorkerName.of(guest.ticket(), guest.slot(), terms.controller.project());
-        HandoverTarget place = new HandoverTarget(guest.ticket(), guest.slot(), guest.vm(), fresh);
+    public ReadmissionGrant readmit(AdmittedWorker admitted, Nonce nonce, boolean key) throws IOException {
+        CertificateName worker = WorkerName.of(admitted.ticket(), admitted.slot(), settings.controller.project());
+        HandoverTarget target = new HandoverTarget(admitted.ticket(), admitted.slot(), admitted.vm(), nonce);
         Instant now = clock.instant();
         ReadmissionGrant readmission = new ReadmissionGrant(
-                place,
-                certified(worker, guest.keys().signing(), now),
+                target,
+                certificates(worker, admitted.keys().signing(), now),
                 key
-                        ? Optional.of(sealed(
-                                SealingContext.readmission(worker.project(), place),
-                                guest.keys().sealing()))
+                        ? Optional.of(sealMungeKey(
+                                SealingContext.readmission(worker.project(), target),
+                                admitted.keys().sealing()))
                         : Optional.empty(),
                 now,
-                terms.lease,
-                terms.policy);
-        admit(guest.ticket(), visit(worker, guest.address(), guest.uid(), guest.gid()));
+                settings.lease,
+                settings.policy);
+        grantAccess(admitted.ticket(), grantFor(worker, admitted.address(), admitted.uid(), admitted.gid()));
         return readmission;
     }
 
     /** Recorded first, so that whatever is created is undone. */
-    private void admit(String ticket, GrantedAccess visit) throws IOException {
-        visits.computeIfAbsent(ticket, id -> new LinkedHashSet<>()).add(visit);
-        access.grant(visit.machine, visit.export);
+    private void grantAccess(String ticket, GrantedAccess grant) throws IOException {
+        grants.computeIfAbsent(ticket, id -> new LinkedHashSet<>()).add(grant);
+        access.grant(grant.machine, grant.export);
     }
 
     @Override
     public void revokeAccess(String ticket) {
-        Set<GrantedAccess> left = new LinkedHashSet<>();
-        for (GrantedAccess visit : visits.getOrDefault(ticket, Set.of())) {
+        Set<GrantedAccess> remaining = new LinkedHashSet<>();
+        for (GrantedAccess grant : grants.getOrDefault(ticket, Set.of())) {
             try {
-                access.revoke(visit.machine, visit.export);
+                access.revoke(grant.machine, grant.export);
             } catch (IOException e) {
-                LOG.error("worker {}: not kept out yet: {}", visit.machine.name(), e.getMessage());
-                left.add(visit);
+                LOG.error("worker {}: not kept out yet: {}", grant.machine.name(), e.getMessage());
+                remaining.add(grant);
             }
         }
-        visits.remove(ticket);
-        leaving.remove(ticket);
-        if (!left.isEmpty()) {
-            visits.put(ticket, left);
-            leaving.add(ticket);
+        grants.remove(ticket);
+        unrevoked.remove(ticket);
+        if (!remaining.isEmpty()) {
+            grants.put(ticket, remaining);
+            unrevoked.add(ticket);
         }
     }
 
@@ -198,8 +198,8 @@ public final class WorkerProvisioner implements Provisioner {
      * @return whether nothing remains
      */
     public boolean retryRevocations() {
-        List.copyOf(leaving).forEach(this::revokeAccess);
-        return leaving.isEmpty();
+        List.copyOf(unrevoked).forEach(this::revokeAccess);
+        return unrevoked.isEmpty();
     }
 
     private ProjectMember owner(String ticket) throws IOException {
@@ -214,8 +214,8 @@ public final class WorkerProvisioner implements Provisioner {
                         + uid.getAsInt() + ", who is none"));
     }
 
-    private HandoverDocument handOver(
-            HandoverTarget place,
+    private HandoverDocument createHandover(
+            HandoverTarget target,
             Allocation allocation,
             AllocatedSlot slot,
             EvidenceStatement statement,
@@ -224,51 +224,54 @@ public final class WorkerProvisioner implements Provisioner {
             throws IOException {
         try {
             return new HandoverDocument(
-                    place,
-                    certified(worker, statement.claim().keys().signing(), clock.instant()),
-                    sealed(
-                            SealingContext.handOver(terms.controller.project(), place),
+                    target,
+                    certificates(worker, statement.claim().keys().signing(), clock.instant()),
+                    sealMungeKey(
+                            SealingContext.handOver(settings.controller.project(), target),
                             statement.claim().keys().sealing()),
                     clock.instant(),
-                    station(slot.address()),
-                    terms.controller,
+                    networkConfig(slot.address()),
+                    settings.controller,
                     new WorkerJob(
                             allocation.slots().stream()
                                     .map(each -> new JobNode(each.slot(), each.address()))
                                     .toList(),
-                            terms.cluster,
-                            terms.port),
+                            settings.cluster,
+                            settings.port),
                     accounts(owner),
-                    terms.mounts,
-                    terms.lease,
-                    terms.policy,
+                    settings.mounts,
+                    settings.lease,
+                    settings.policy,
                     allocation.digest());
         } catch (IllegalArgumentException e) {
             throw new IOException("hand-over to " + worker + ": " + e.getMessage(), e);
         }
     }
 
-    private List<ByteString> certified(CertificateName worker, VerificationKey key, Instant now) throws IOException {
-        return terms.authority.issue(worker, key, now).stream()
+    private List<ByteString> certificates(CertificateName worker, VerificationKey key, Instant now) throws IOException {
+        return settings.authority.issue(worker, key, now).stream()
                 .map(ByteString::copyFrom)
                 .toList();
     }
 
-    private static GrantedAccess visit(CertificateName worker, ProjectAddress at, int uid, int gid) {
-        org.cloister.ipsec.TunnelAddress address = new org.cloister.ipsec.TunnelAddress(at.toString());
+    private static GrantedAccess grantFor(CertificateName worker, ProjectAddress projectAddress, int uid, int gid) {
+        org.cloister.ipsec.TunnelAddress address = new org.cloister.ipsec.TunnelAddress(projectAddress.toString());
         return new GrantedAccess(
                 new TunnelPeer(worker.id(), TunnelIdentity.worker(worker.id(), worker.project()), address),
                 new NfsExport(address, uid, gid, false));
     }
 
     /** Returns the network configuration as hosts compute it: the MAC address follows from the IP address. */
-    private VmNetworkConfig station(ProjectAddress address) {
+    private VmNetworkConfig networkConfig(ProjectAddress address) {
         byte[] mac = ByteBuffer.allocate(MAC_BYTES)
                 .put(MAC_HEAD)
                 .putInt(address.bits())
                 .array();
         return new VmNetworkConfig(
-                terms.station.network(), address, terms.station.mtu(), new VmMacAddress(ByteString.copyFrom(mac)));
+                settings.network.network(),
+                address,
+                settings.network.mtu(),
+                new VmMacAddress(ByteString.copyFrom(mac)));
     }
 
     private WorkerAccounts accounts(ProjectMember owner) {
@@ -278,13 +281,13 @@ public final class WorkerProvisioner implements Provisioner {
                                 member.login(),
                                 member.uid(),
                                 member.gid(),
-                                new FolderPath(terms.homes + "/" + member.login())))
+                                new FolderPath(settings.homes + "/" + member.login())))
                         .toList(),
                 owner.gid(),
                 owner.uid());
     }
 
-    private SealedSecret sealed(byte[] info, VerificationKey sealingKey) throws IOException {
+    private SealedSecret sealMungeKey(byte[] info, VerificationKey sealingKey) throws IOException {
         byte[] spki = sealingKey.encoded();
         SealingPublicKey receiver = SealingPublicKey.of(Arrays.copyOfRange(spki, SPKI_HEAD, spki.length));
         return new SealedSecret(ByteString.copyFrom(sealing.hpke.seal(receiver, info, new byte[0], sealing.mungeKey)));

@@ -20,7 +20,7 @@ final class ActiveTicket {
     /** Time when the job was assigned, or first seen so. */
     OptionalLong placedMs = OptionalLong.empty();
     /** Time when this process last asked the workers to release or withdraw the ticket. */
-    private OptionalLong toldMs = OptionalLong.empty();
+    private OptionalLong closeRequestedMs = OptionalLong.empty();
     /** Time when all its nodes were first seen idle. */
     private OptionalLong registeredMs = OptionalLong.empty();
     /** True if slurmctld has saved, at this process's request, that the job runs. */
@@ -37,11 +37,11 @@ final class ActiveTicket {
         this.closedMs = now.elapsedAt(entry.closedMs());
     }
 
-    void recordPoll(boolean there, long nowMs) {
+    void recordPoll(boolean present, long nowMs) {
         if (missedPolls == 0) {
             missedMs = nowMs;
         }
-        missedPolls = there ? 0 : missedPolls + 1;
+        missedPolls = present ? 0 : missedPolls + 1;
     }
 
     boolean isMissedFor(long forMs, long nowMs) {
@@ -55,11 +55,11 @@ final class ActiveTicket {
     }
 
     void recordCloseRequest(long nowMs) {
-        toldMs = OptionalLong.of(nowMs);
+        closeRequestedMs = OptionalLong.of(nowMs);
     }
 
     boolean isCloseRequestedWithin(long lastMs, long nowMs) {
-        return toldMs.isPresent() && nowMs - toldMs.getAsLong() < lastMs;
+        return closeRequestedMs.isPresent() && nowMs - closeRequestedMs.getAsLong() < lastMs;
     }
 
     /** Returns the durations that the workers reported, and those that they omit and that can be observed here. */

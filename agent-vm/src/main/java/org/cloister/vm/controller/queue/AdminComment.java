@@ -29,12 +29,12 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
     static final int MAX_CHARS = 1024;
     static final int MAX_ATTEMPT = 999_999_999;
     /** Limit of a duration: 31 years. */
-    static final Duration MOST = Duration.ofSeconds(999_999_999);
+    static final Duration MAX_DURATION = Duration.ofSeconds(999_999_999);
 
-    private static final String PLACE = "(?:0|[1-9][0-9]?)";
+    private static final String POSITION = "(?:0|[1-9][0-9]?)";
     private static final String SECONDS = "(?:0|[1-9][0-9]{0,8})\\.[0-9]{3}";
     private static final Pattern FORM =
-            Pattern.compile("v=1 features=(-|" + PLACE + "(?:," + PLACE + "){0,31})(?: ticket=("
+            Pattern.compile("v=1 features=(-|" + POSITION + "(?:," + POSITION + "){0,31})(?: ticket=("
                     + Ticket.ID + ") attempt=([1-9][0-9]{0,8})"
                     + Arrays.stream(WorkerPhase.values())
                             .map(phase -> "(?: " + phase + "=(?<" + phase + ">" + SECONDS + "))?")
@@ -68,36 +68,37 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
             throw new MalformedException(
                     "admin comment: want at most " + MAX_CHARS + " characters, have " + text.length());
         }
-        Matcher form = FORM.matcher(text);
-        if (!form.matches()) {
+        Matcher match = FORM.matcher(text);
+        if (!match.matches()) {
             throw new MalformedException(
                     "admin comment: want what the project's plugin writes, have " + StrictJson.quoted(text));
         }
-        Optional<Attempt> attempt = Optional.ofNullable(form.group(2))
-                .map(ticket -> new Attempt(ticket, Integer.parseInt(form.group(3)), seconds(form)));
-        return new AdminComment(features(form.group(1)), attempt);
+        Optional<Attempt> attempt = Optional.ofNullable(match.group(2))
+                .map(ticket -> new Attempt(ticket, Integer.parseInt(match.group(3)), seconds(match)));
+        return new AdminComment(features(match.group(1)), attempt);
     }
 
     private static List<Integer> features(String list) throws MalformedException {
         List<Integer> features = new ArrayList<>();
-        int least = 0;
+        int minimum = 0;
         for (String each : list.equals("-") ? new String[0] : list.split(",", -1)) {
-            int place = Integer.parseInt(each);
-            if (place < least || place >= ResourceRequest.MAX_FEATURES) {
-                throw new MalformedException("admin comment: features: want places from " + least + " to "
-                        + (ResourceRequest.MAX_FEATURES - 1) + ", have " + place);
+            int position = Integer.parseInt(each);
+            if (position < minimum || position >= ResourceRequest.MAX_FEATURES) {
+                throw new MalformedException("admin comment: features: want places from " + minimum + " to "
+                        + (ResourceRequest.MAX_FEATURES - 1) + ", have " + position);
             }
-            features.add(place);
-            least = place + 1;
+            features.add(position);
+            minimum = position + 1;
         }
         return features;
     }
 
-    private static Map<WorkerPhase, Duration> seconds(Matcher form) {
+    private static Map<WorkerPhase, Duration> seconds(Matcher match) {
         Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
         for (WorkerPhase phase : WorkerPhase.values()) {
-            Optional.ofNullable(form.group(phase.toString()))
-                    .ifPresent(took -> seconds.put(phase, Duration.ofMillis(Long.parseLong(took.replace(".", "")))));
+            Optional.ofNullable(match.group(phase.toString()))
+                    .ifPresent(duration ->
+                            seconds.put(phase, Duration.ofMillis(Long.parseLong(duration.replace(".", "")))));
         }
         return seconds;
     }
@@ -105,9 +106,11 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
     /** Returns the comment for a job's last ticket. Numbers out of range are replaced by the nearest in range. */
     static AdminComment of(JobTicket entry) {
         Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
-        entry.phaseDurations().forEach((phase, took) -> {
-            Duration least = took.isNegative() ? Duration.ZERO : took;
-            seconds.put(phase, Duration.ofMillis((least.compareTo(MOST) > 0 ? MOST : least).toMillis()));
+        entry.phaseDurations().forEach((phase, duration) -> {
+            Duration minimum = duration.isNegative() ? Duration.ZERO : duration;
+            seconds.put(
+                    phase,
+                    Duration.ofMillis((minimum.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : minimum).toMillis()));
         });
         return new AdminComment(
                 entry.request().features(),
@@ -115,10 +118,10 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
     }
 
     String text() {
-        String places = features.isEmpty()
+        String positions = features.isEmpty()
                 ? "-"
                 : features.stream().map(String::valueOf).collect(Collectors.joining(","));
-        return "v=1 features=" + places + attempt.map(AdminComment::text).orElse("");
+        return "v=1 features=" + positions + attempt.map(AdminComment::text).orElse("");
     }
 
     private static String text(Attempt attempt) {
@@ -129,7 +132,7 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
                                 .collect(Collectors.joining());
     }
 
-    private static String seconds(Duration took) {
-        return String.format(Locale.ROOT, "%d.%03d", took.toSeconds(), took.toMillisPart());
+    private static String seconds(Duration duration) {
+        return String.format(Locale.ROOT, "%d.%03d", duration.toSeconds(), duration.toMillisPart());
     }
 }

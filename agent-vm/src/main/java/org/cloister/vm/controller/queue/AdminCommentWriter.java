@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
 final class AdminCommentWriter {
     private static final Logger LOG = LoggerFactory.getLogger(AdminCommentWriter.class);
     /** Accounting may learn of a job some time after slurmctld forgot it; after that many refusals it never will. */
-    private static final int REFUSALS = 12;
+    private static final int MAX_REFUSALS = 12;
 
-    private static final long LOOK_MS = 1_000;
+    private static final long CHECK_INTERVAL_MS = 1_000;
 
     private final LocalSlurm slurm;
     private final Map<String, Due> due = new LinkedHashMap<>();
@@ -53,7 +53,7 @@ final class AdminCommentWriter {
     @SuppressWarnings("WaitNotInLoop") // after a spurious wake-up the caller checks and waits again
     synchronized void awaitDue(long nowMs) throws InterruptedException {
         if (due(nowMs).isEmpty()) {
-            wait(LOOK_MS);
+            wait(CHECK_INTERVAL_MS);
         }
     }
 
@@ -69,15 +69,15 @@ final class AdminCommentWriter {
                 slurm.setAdminComment(each.job, each.text);
                 finish(each);
             } catch (SlurmRefusedException e) {
-                if (each.refusals + 1 >= REFUSALS) {
+                if (each.refusals + 1 >= MAX_REFUSALS) {
                     LOG.warn("no statement job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
                     finish(each);
                 } else {
-                    again(each, 1, nowMs);
+                    retryLater(each, 1, nowMs);
                 }
             } catch (SlurmUnavailableException e) {
                 LOG.warn("statement waits job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
-                again(each, 0, nowMs);
+                retryLater(each, 0, nowMs);
             }
         }
     }
@@ -87,7 +87,7 @@ final class AdminCommentWriter {
         done.add(each.ticket);
     }
 
-    private synchronized void again(Due each, int refused, long nowMs) {
+    private synchronized void retryLater(Due each, int refused, long nowMs) {
         int failures = each.failures + 1;
         due.put(
                 each.ticket,

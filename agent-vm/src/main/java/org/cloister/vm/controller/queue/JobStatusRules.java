@@ -17,34 +17,34 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
  */
 final class JobStatusRules {
     private final QueueSettings settings;
-    private final BooleanSupplier door;
+    private final BooleanSupplier slurmctldReachable;
 
-    /** @param door whether workers reach slurmctld */
-    JobStatusRules(QueueSettings settings, BooleanSupplier door) {
+    /** @param slurmctldReachable whether workers reach slurmctld */
+    JobStatusRules(QueueSettings settings, BooleanSupplier slurmctldReachable) {
         this.settings = settings;
-        this.door = door;
+        this.slurmctldReachable = slurmctldReachable;
     }
 
     /**
      * Returns a job's status.
      *
      * @param last the job's last ticket
-     * @param whyNot why it gets no ticket as it is; empty if it may
-     * @param quota whether only the quota prevents a ticket
+     * @param refusal why it gets no ticket as it is; empty if it may
+     * @param overQuota whether only the quota prevents a ticket
      * @return empty if there is nothing to report
      */
-    Optional<JobStatus> statusOf(LocalSlurmJob job, Optional<ActiveTicket> last, String whyNot, boolean quota) {
+    Optional<JobStatus> statusOf(LocalSlurmJob job, Optional<ActiveTicket> last, String refusal, boolean overQuota) {
         if (job.state() == LocalSlurmJobState.RUNNING) {
-            return last.flatMap(ticket -> tooLong(job, ticket.entry));
+            return last.flatMap(ticket -> raisedTimeLimit(job, ticket.entry));
         }
         if (job.state() != LocalSlurmJobState.PENDING) {
             return Optional.empty();
         }
         if (last.isPresent() && last.get().entry.isOpen()) {
-            return Optional.of(under(job, last.get()));
+            return Optional.of(statusUnderTicket(job, last.get()));
         }
-        if (!whyNot.isEmpty()) {
-            return Optional.of(new JobStatus("failed", "the job's owner", whyNot));
+        if (!refusal.isEmpty()) {
+            return Optional.of(new JobStatus("failed", "the job's owner", refusal));
         }
         Optional<JobTicket> failed = last.map(each -> each.entry)
                 .filter(entry -> entry.failures() > 0 && entry.endReason().isPresent());
@@ -52,9 +52,9 @@ final class JobStatusRules {
             return Optional.of(afterFailure(job, failed.get()));
         }
         if (!SlurmJobReasons.waitsForNodes(job)) {
-            return Optional.of(slurm(job));
+            return Optional.of(slurmStatus(job));
         }
-        if (quota) {
+        if (overQuota) {
             return Optional.of(new JobStatus(
                     "quota",
                     "the project's other jobs",
@@ -63,23 +63,24 @@ final class JobStatusRules {
         return Optional.of(new JobStatus("slurm", "the controlling VM", "waits for its turn"));
     }
 
-    private static JobStatus slurm(LocalSlurmJob job) {
+    private static JobStatus slurmStatus(LocalSlurmJob job) {
         return new JobStatus("slurm", SlurmJobReasons.isHeld(job) ? "who holds it" : "", "Slurm says " + job.reason());
     }
 
     private JobStatus afterFailure(LocalSlurmJob job, JobTicket entry) {
-        EndReason trouble = entry.endReason().orElseThrow();
-        String what = "attempt " + entry.attempt() + " failed in " + trouble.phase() + " (" + trouble.code() + "): "
-                + trouble.text() + (trouble.hint().isEmpty() ? "" : "; " + trouble.hint());
+        EndReason failure = entry.endReason().orElseThrow();
+        String text = "attempt " + entry.attempt() + " failed in " + failure.phase() + " (" + failure.code() + "): "
+                + failure.text() + (failure.hint().isEmpty() ? "" : "; " + failure.hint());
         if (entry.failures() >= settings.maxAttempts()) {
             return new JobStatus(
-                    "failed", "the job's owner", what + "; held, scontrol release " + job.id() + " tries again");
+                    "failed", "the job's owner", text + "; held, scontrol release " + job.id() + " tries again");
         }
-        Instant again = Instant.ofEpochMilli(PendingJobs.nextAttemptMs(entry)).truncatedTo(ChronoUnit.SECONDS);
-        return new JobStatus("failed", "the controlling VM", what + "; tried again from " + again);
+        Instant nextAttempt =
+                Instant.ofEpochMilli(PendingJobs.nextAttemptMs(entry)).truncatedTo(ChronoUnit.SECONDS);
+        return new JobStatus("failed", "the controlling VM", text + "; tried again from " + nextAttempt);
     }
 
-    private JobStatus under(LocalSlurmJob job, ActiveTicket ticket) {
+    private JobStatus statusUnderTicket(LocalSlurmJob job, ActiveTicket ticket) {
         JobTicket entry = ticket.entry;
         int nodes = entry.request().nodes();
         if (job.features().equals(LocalSlurm.feature(entry.ticket()))) {
@@ -90,7 +91,7 @@ final class JobStatusRules {
         if (phase == WorkerPhase.QUEUE) {
             return new JobStatus(phase.toString(), "the site", subject + "waits for " + nodes + " nodes of the site");
         }
-        if (phase == WorkerPhase.REGISTRATION && !door.getAsBoolean()) {
+        if (phase == WorkerPhase.REGISTRATION && !slurmctldReachable.getAsBoolean()) {
             return new JobStatus(
                     phase.toString(),
                     "the controlling VM",
@@ -104,7 +105,7 @@ final class JobStatusRules {
     }
 
     /** Reports a raised time limit: a ticket cannot be extended, so the limit in Slurm is not the one that applies. */
-    private static Optional<JobStatus> tooLong(LocalSlurmJob job, JobTicket entry) {
+    private static Optional<JobStatus> raisedTimeLimit(LocalSlurmJob job, JobTicket entry) {
         int minutes = entry.request().minutes();
         return job.requirements()
                 .timeLimit()

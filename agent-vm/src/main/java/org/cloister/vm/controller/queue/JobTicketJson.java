@@ -23,7 +23,7 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
 final class JobTicketJson {
     private static final Pattern JOB = Pattern.compile("[0-9_+]{1,20}");
     private static final Pattern WORD = Pattern.compile("[A-Z_]{1,20}");
-    private static final long MOST_MS = Duration.ofDays(366 * 2).toMillis();
+    private static final long MAX_MS = Duration.ofDays(366 * 2).toMillis();
 
     private JobTicketJson() {}
 
@@ -40,17 +40,17 @@ final class JobTicketJson {
                 .put("closedMs", entry.closedMs())
                 .put("started", entry.started())
                 .put("held", entry.held());
-        writeDemand(entry.requirements(), json.putObject("demand"));
+        writeRequirements(entry.requirements(), json.putObject("demand"));
         writeRequest(entry.request(), json.putObject("request"));
         entry.endReason()
-                .ifPresent(trouble -> json.putObject("trouble")
-                        .put("phase", trouble.phase().name())
-                        .put("code", trouble.code())
-                        .put("text", trouble.text())
-                        .put("hint", trouble.hint())
-                        .put("passing", trouble.retryable()));
+                .ifPresent(endReason -> json.putObject("trouble")
+                        .put("phase", endReason.phase().name())
+                        .put("code", endReason.code())
+                        .put("text", endReason.text())
+                        .put("hint", endReason.hint())
+                        .put("passing", endReason.retryable()));
         ObjectNode seconds = JsonNodeFactory.instance.objectNode();
-        entry.phaseDurations().forEach((phase, took) -> seconds.put(phase.name(), took.toMillis()));
+        entry.phaseDurations().forEach((phase, duration) -> seconds.put(phase.name(), duration.toMillis()));
         json.set("phasesMs", seconds);
     }
 
@@ -64,14 +64,14 @@ final class JobTicketJson {
                     (int) json.number("restarts", 0, Integer.MAX_VALUE),
                     (int) json.number("attempt", 1, Integer.MAX_VALUE),
                     (int) json.number("failures", 0, Integer.MAX_VALUE),
-                    readDemand(json.object("demand")),
+                    readRequirements(json.object("demand")),
                     readRequest(json.object("request")),
                     JobTicket.Stage.valueOf(json.text("stage", WORD)),
                     json.number("askedMs", 0, Long.MAX_VALUE),
                     json.number("closedMs", 0, Long.MAX_VALUE),
                     json.flag("started"),
                     json.flag("held"),
-                    json.has("trouble") ? Optional.of(readTrouble(json.object("trouble"))) : Optional.empty(),
+                    json.has("trouble") ? Optional.of(readEndReason(json.object("trouble"))) : Optional.empty(),
                     readPhases(json.object("phasesMs")));
             json.requireNothingElse();
             return entry;
@@ -80,21 +80,21 @@ final class JobTicketJson {
         }
     }
 
-    private static void writeDemand(JobRequirements demand, ObjectNode json) {
-        json.put("leastNodes", demand.minNodes())
-                .put("mostNodes", demand.maxNodes())
-                .put("tasks", demand.tasks())
-                .put("cpusPerTask", demand.cpusPerTask())
-                .put("memoryMib", demand.memoryMib())
-                .put("memoryOfCpu", demand.memoryPerCpu())
-                .put("scratchMib", demand.scratchMib())
-                .put("exclusive", demand.exclusive());
-        demand.tasksPerNode().ifPresent(value -> json.put("tasksPerNode", value));
-        demand.timeLimit().ifPresent(value -> json.put("limitMs", value.toMillis()));
+    private static void writeRequirements(JobRequirements requirements, ObjectNode json) {
+        json.put("leastNodes", requirements.minNodes())
+                .put("mostNodes", requirements.maxNodes())
+                .put("tasks", requirements.tasks())
+                .put("cpusPerTask", requirements.cpusPerTask())
+                .put("memoryMib", requirements.memoryMib())
+                .put("memoryOfCpu", requirements.memoryPerCpu())
+                .put("scratchMib", requirements.scratchMib())
+                .put("exclusive", requirements.exclusive());
+        requirements.tasksPerNode().ifPresent(value -> json.put("tasksPerNode", value));
+        requirements.timeLimit().ifPresent(value -> json.put("limitMs", value.toMillis()));
     }
 
-    private static JobRequirements readDemand(StrictJson json) throws MalformedException {
-        JobRequirements demand = new JobRequirements(
+    private static JobRequirements readRequirements(StrictJson json) throws MalformedException {
+        JobRequirements requirements = new JobRequirements(
                 number(json, "leastNodes"),
                 number(json, "mostNodes"),
                 number(json, "tasks"),
@@ -108,7 +108,7 @@ final class JobTicketJson {
                         ? Optional.of(Duration.ofMillis(json.number("limitMs", 0, Long.MAX_VALUE)))
                         : Optional.empty());
         json.requireNothingElse();
-        return demand;
+        return requirements;
     }
 
     private static void writeRequest(ResourceRequest request, ObjectNode json) {
@@ -143,22 +143,22 @@ final class JobTicketJson {
         return request;
     }
 
-    private static EndReason readTrouble(StrictJson json) throws MalformedException {
-        EndReason trouble = new EndReason(
+    private static EndReason readEndReason(StrictJson json) throws MalformedException {
+        EndReason endReason = new EndReason(
                 WorkerPhase.valueOf(json.text("phase", WORD)),
                 json.text("code"),
                 json.text("text"),
                 json.text("hint"),
                 json.flag("passing"));
         json.requireNothingElse();
-        return trouble;
+        return endReason;
     }
 
     private static Map<WorkerPhase, Duration> readPhases(StrictJson json) throws MalformedException {
         Map<WorkerPhase, Duration> phases = new EnumMap<>(WorkerPhase.class);
         for (WorkerPhase phase : WorkerPhase.values()) {
             if (json.has(phase.name())) {
-                phases.put(phase, Duration.ofMillis(json.number(phase.name(), 0, MOST_MS)));
+                phases.put(phase, Duration.ofMillis(json.number(phase.name(), 0, MAX_MS)));
             }
         }
         json.requireNothingElse();

@@ -18,24 +18,24 @@ final class NodeRemoval {
     /**
      * Returns the actions for a closed ticket's nodes.
      *
-     * @param vanished whether their VMs are gone
-     * @param rested whether a node's cooldown is over
+     * @param vmsGone whether their VMs are gone
+     * @param cooledDown whether a node's cooldown is over
      */
     static List<SlurmAction> actionsFor(
-            Collection<LocalSlurmNode> nodes, boolean vanished, Predicate<LocalSlurmNode> rested) {
-        List<SlurmAction> steps = new ArrayList<>();
+            Collection<LocalSlurmNode> nodes, boolean vmsGone, Predicate<LocalSlurmNode> cooledDown) {
+        List<SlurmAction> actions = new ArrayList<>();
         for (LocalSlurmNode node : nodes) {
             if (node.state() == LocalSlurmNode.State.UNAVAILABLE) {
-                if (rested.test(node)) {
-                    steps.add(new SlurmAction.DeleteNode(node.name()));
+                if (cooledDown.test(node)) {
+                    actions.add(new SlurmAction.DeleteNode(node.name()));
                 }
-            } else if (vanished) {
-                steps.add(new SlurmAction.MarkNodeDown(node.name(), "its VM has gone"));
+            } else if (vmsGone) {
+                actions.add(new SlurmAction.MarkNodeDown(node.name(), "its VM has gone"));
             } else if (acceptsJobs(node)) {
-                steps.add(new SlurmAction.DrainNode(node.name(), "its job has ended"));
+                actions.add(new SlurmAction.DrainNode(node.name(), "its job has ended"));
             }
         }
-        return steps;
+        return actions;
     }
 
     static boolean acceptsJobs(LocalSlurmNode node) {
@@ -46,17 +46,17 @@ final class NodeRemoval {
      * Returns the actions for nodes without a ticket, whose origin is unknown. A node that still has a job keeps it.
      */
     static List<SlurmAction> orphanActions(
-            Collection<LocalSlurmNode> nodes, Set<String> features, Predicate<LocalSlurmNode> rested) {
+            Collection<LocalSlurmNode> nodes, Set<String> features, Predicate<LocalSlurmNode> cooledDown) {
         return nodes.stream()
                 .filter(node -> !features.contains(node.feature()))
-                .flatMap(node -> orphanAction(node, rested).stream())
+                .flatMap(node -> orphanAction(node, cooledDown).stream())
                 .toList();
     }
 
-    private static Optional<SlurmAction> orphanAction(LocalSlurmNode node, Predicate<LocalSlurmNode> rested) {
+    private static Optional<SlurmAction> orphanAction(LocalSlurmNode node, Predicate<LocalSlurmNode> cooledDown) {
         return switch (node.state()) {
             case UNAVAILABLE ->
-                rested.test(node) ? Optional.of(new SlurmAction.DeleteNode(node.name())) : Optional.empty();
+                cooledDown.test(node) ? Optional.of(new SlurmAction.DeleteNode(node.name())) : Optional.empty();
             case IDLE, BUSY -> Optional.of(new SlurmAction.DrainNode(node.name(), "of no ticket"));
             case DRAINING -> Optional.empty();
         };

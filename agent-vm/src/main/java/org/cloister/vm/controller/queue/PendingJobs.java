@@ -25,10 +25,10 @@ final class PendingJobs {
     private static final Logger LOG = LoggerFactory.getLogger(PendingJobs.class);
 
     private final QueueSettings settings;
-    private final QueueTickets books;
+    private final QueueTickets tickets;
     private final WorkerAllocator workers;
-    private final QueueMetrics timings;
-    private final JobRequests wanted;
+    private final QueueMetrics metrics;
+    private final JobRequests requests;
     private final SecureRandom random;
 
     /**
@@ -40,54 +40,57 @@ final class PendingJobs {
 
     PendingJobs(
             QueueSettings settings,
-            QueueTickets books,
+            QueueTickets tickets,
             WorkerAllocator workers,
-            QueueMetrics timings,
-            JobRequests wanted,
+            QueueMetrics metrics,
+            JobRequests requests,
             SecureRandom random) {
         this.settings = settings;
-        this.books = books;
+        this.tickets = tickets;
         this.workers = workers;
-        this.timings = timings;
-        this.wanted = wanted;
+        this.metrics = metrics;
+        this.requests = requests;
         this.random = random;
     }
 
-    Outcome decide(LocalSlurmSnapshot view) {
-        List<SlurmAction> steps = new ArrayList<>();
+    Outcome decide(LocalSlurmSnapshot snapshot) {
+        List<SlurmAction> actions = new ArrayList<>();
         List<TicketSelection.Candidate> candidates = new ArrayList<>();
-        for (LocalSlurmJob job : view.pendingJobs()) {
-            Optional<ActiveTicket> last = books.newest(job.id());
+        for (LocalSlurmJob job : snapshot.pendingJobs()) {
+            Optional<ActiveTicket> last = tickets.newest(job.id());
             last.ifPresent(ticket -> watchHold(ticket, job));
             if (last.isPresent() && last.get().entry.isOpen()) {
                 continue;
             }
-            RequestPlanner.Result answer = wanted.requestFor(job, view);
-            if (answer.request().isEmpty() || isSpent(last)) {
+            RequestPlanner.Result result = requests.requestFor(job, snapshot);
+            if (result.request().isEmpty() || isSpent(last)) {
                 if (SlurmJobReasons.waitsForNodes(job)) {
                     LOG.warn(
                             "held job={} reason=\"{}\"",
                             job.id(),
-                            answer.request().isEmpty() ? answer.refusal() : "every attempt failed");
-                    steps.add(new SlurmAction.HoldJob(job.id()));
+                            result.request().isEmpty() ? result.refusal() : "every attempt failed");
+                    actions.add(new SlurmAction.HoldJob(job.id()));
                 }
             } else if (!job.features().equals(LocalSlurm.UNPLACED)) {
-                steps.add(new SlurmAction.UnassignJob(
+                actions.add(new SlurmAction.UnassignJob(
                         job.id(), last.map(each -> each.entry.requirements()).orElse(job.requirements())));
             } else if (SlurmJobReasons.doesNotFit(job)) {
                 // Any change makes 22.05.8 restore the priority that it removed, even one that changes nothing.
-                steps.add(new SlurmAction.UnassignJob(job.id(), job.requirements()));
+                actions.add(new SlurmAction.UnassignJob(job.id(), job.requirements()));
             } else if (SlurmJobReasons.waitsForNodes(job)) {
-                candidates.add(
-                        new TicketSelection.Candidate(job, answer.request().get(), mayAsk(last, view.now.elapsedMs())));
+                candidates.add(new TicketSelection.Candidate(
+                        job, result.request().get(), mayRequest(last, snapshot.now.elapsedMs())));
             }
         }
-        TicketSelection.Outcome admitted = TicketSelection.select(
-                candidates, view.pendingComponents(), busyTasks(view), settings.maxTickets() - books.inFlight());
-        admitted.selected().forEach(each -> ask(each, view.now));
-        Set<LocalSlurmJobId> quota = new HashSet<>();
-        admitted.overQuota().forEach(each -> quota.add(each.id()));
-        return new Outcome(steps, quota);
+        TicketSelection.Outcome selection = TicketSelection.select(
+                candidates,
+                snapshot.pendingComponents(),
+                busyTasks(snapshot),
+                settings.maxTickets() - tickets.inFlight());
+        selection.selected().forEach(each -> requestTicket(each, snapshot.now));
+        Set<LocalSlurmJobId> overQuota = new HashSet<>();
+        selection.overQuota().forEach(each -> overQuota.add(each.id()));
+        return new Outcome(actions, overQuota);
     }
 
     private boolean isSpent(Optional<ActiveTicket> last) {
@@ -100,22 +103,22 @@ final class PendingJobs {
             return;
         }
         if (SlurmJobReasons.isHeld(job) && !ticket.entry.held()) {
-            books.update(ticket, ticket.entry.markHeld());
+            tickets.update(ticket, ticket.entry.markHeld());
         } else if (ticket.entry.held() && !SlurmJobReasons.isHeld(job)) {
-            books.update(ticket, ticket.entry.clearFailures());
+            tickets.update(ticket, ticket.entry.clearFailures());
         }
     }
 
     /** A job that Slurm has held may be released before the next poll. */
-    void onActionDone(SlurmAction step) {
-        if (step instanceof SlurmAction.HoldJob hold) {
-            books.newest(hold.job())
+    void onActionDone(SlurmAction action) {
+        if (action instanceof SlurmAction.HoldJob hold) {
+            tickets.newest(hold.job())
                     .filter(ticket -> !ticket.entry.isOpen() && isSpent(Optional.of(ticket)))
-                    .ifPresent(ticket -> books.update(ticket, ticket.entry.markHeld()));
+                    .ifPresent(ticket -> tickets.update(ticket, ticket.entry.markHeld()));
         }
     }
 
-    private static boolean mayAsk(Optional<ActiveTicket> last, long nowMs) {
+    private static boolean mayRequest(Optional<ActiveTicket> last, long nowMs) {
         return last.isEmpty()
                 || nowMs - last.get().closedMs
                         >= QueueRetryDelay.delayMs(last.get().entry.failures());
@@ -127,25 +130,25 @@ final class PendingJobs {
     }
 
     /** Returns the number of busy tasks by array number. */
-    private Map<Long, Integer> busyTasks(LocalSlurmSnapshot view) {
+    private Map<Long, Integer> busyTasks(LocalSlurmSnapshot snapshot) {
         Map<Long, Integer> busy = new HashMap<>();
-        for (LocalSlurmJob job : view.jobs()) {
-            boolean has = job.state() == LocalSlurmJobState.RUNNING
+        for (LocalSlurmJob job : snapshot.jobs()) {
+            boolean isBusy = job.state() == LocalSlurmJobState.RUNNING
                     || job.state() == LocalSlurmJobState.COMPLETING
                     || (job.state() == LocalSlurmJobState.PENDING
-                            && books.newest(job.id())
+                            && tickets.newest(job.id())
                                     .filter(each -> each.entry.isOpen())
                                     .isPresent());
-            if (job.arrayJobId() != 0 && has) {
+            if (job.arrayJobId() != 0 && isBusy) {
                 busy.merge(job.arrayJobId(), 1, Integer::sum);
             }
         }
         return busy;
     }
 
-    private void ask(TicketSelection.Candidate candidate, ClockReading now) {
+    private void requestTicket(TicketSelection.Candidate candidate, ClockReading now) {
         LocalSlurmJob job = candidate.job();
-        Optional<JobTicket> last = books.newest(job.id()).map(each -> each.entry);
+        Optional<JobTicket> last = tickets.newest(job.id()).map(each -> each.entry);
         JobTicket entry = new JobTicket(
                 Ticket.newId(random),
                 job.id(),
@@ -169,7 +172,7 @@ final class PendingJobs {
                 entry.job(),
                 entry.attempt(),
                 entry.request().nodes());
-        timings.ticketRequested();
-        books.create(entry, now, () -> workers.submitTicket(entry.ticket(), entry.request()));
+        metrics.ticketRequested();
+        tickets.create(entry, now, () -> workers.submitTicket(entry.ticket(), entry.request()));
     }
 }

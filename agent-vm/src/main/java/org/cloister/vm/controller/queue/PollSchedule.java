@@ -20,59 +20,59 @@ final class PollSchedule {
      */
     static final long MIN_PAUSE_NS = Duration.ofMillis(50).toNanos();
 
-    private long beganNs;
-    private long endedNs;
-    private long lookNs;
-    private long rungNs;
-    private boolean rung;
-    private boolean news;
-    private boolean close;
+    private long pollStartNs;
+    private long pollEndNs;
+    private long pollDurationNs;
+    private long notifiedNs;
+    private boolean notified;
+    private boolean workerEvent;
+    private boolean changeExpected;
 
     /** @param nowNs the first poll is due at this time */
     PollSchedule(long nowNs) {
-        this.beganNs = nowNs - IDLE_NS;
-        this.endedNs = nowNs - IDLE_NS;
-        this.rungNs = nowNs - IDLE_NS - LONG_SETTLE_NS;
-        this.news = true;
+        this.pollStartNs = nowNs - IDLE_NS;
+        this.pollEndNs = nowNs - IDLE_NS;
+        this.notifiedNs = nowNs - IDLE_NS - LONG_SETTLE_NS;
+        this.workerEvent = true;
     }
 
     void onNotification(long nowNs) {
-        rung = true;
-        rungNs = nowNs;
+        notified = true;
+        notifiedNs = nowNs;
     }
 
     /** Called after an event of a worker. */
     void onWorkerEvent() {
-        news = true;
+        workerEvent = true;
     }
 
     void onPollStart(long nowNs) {
-        beganNs = nowNs;
-        rung = false;
-        news = false;
+        pollStartNs = nowNs;
+        notified = false;
+        workerEvent = false;
     }
 
     /**
      * @param tookNs duration of Slurm's responses, without the decisions and actions after them
-     * @param something whether a change is expected soon
+     * @param expected whether a change is expected soon
      */
-    void onPollEnd(long nowNs, long tookNs, boolean something) {
-        endedNs = nowNs;
-        lookNs = tookNs;
-        close = something;
+    void onPollEnd(long nowNs, long tookNs, boolean expected) {
+        pollEndNs = nowNs;
+        pollDurationNs = tookNs;
+        changeExpected = expected;
     }
 
     long nextNs() {
-        long next = beganNs + (close ? ACTIVE_NS : IDLE_NS);
-        if (rung || news) {
-            next = beganNs;
+        long nextPollNs = pollStartNs + (changeExpected ? ACTIVE_NS : IDLE_NS);
+        if (notified || workerEvent) {
+            nextPollNs = pollStartNs;
         }
-        for (long after : new long[] {rungNs + SETTLE_NS, rungNs + LONG_SETTLE_NS}) {
-            if (after - beganNs > 0 && after - next < 0) {
-                next = after;
+        for (long after : new long[] {notifiedNs + SETTLE_NS, notifiedNs + LONG_SETTLE_NS}) {
+            if (after - pollStartNs > 0 && after - nextPollNs < 0) {
+                nextPollNs = after;
             }
         }
-        long rested = endedNs + Math.max(MIN_PAUSE_NS, lookNs);
-        return next - rested > 0 ? next : rested;
+        long earliestNs = pollEndNs + Math.max(MIN_PAUSE_NS, pollDurationNs);
+        return nextPollNs - earliestNs > 0 ? nextPollNs : earliestNs;
     }
 }

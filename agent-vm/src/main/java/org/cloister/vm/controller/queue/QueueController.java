@@ -32,30 +32,30 @@ import org.slf4j.LoggerFactory;
  */
 public final class QueueController implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QueueController.class);
-    private static final int CALLS_AT_A_TIME = 4;
-    private static final Duration CLOSING = Duration.ofSeconds(5);
+    private static final int CALL_THREADS = 4;
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
 
     private final WorkerAllocator workers;
-    private final Path bellFile;
+    private final Path notifyFile;
     private final Consumer<RuntimeException> broken;
-    private final AdminCommentWriter statements;
-    private final SchedulingPass round;
-    private final ExecutorService calls = Executors.newFixedThreadPool(CALLS_AT_A_TIME, task -> daemon(task, "slurm"));
+    private final AdminCommentWriter commentWriter;
+    private final SchedulingPass pass;
+    private final ExecutorService calls = Executors.newFixedThreadPool(CALL_THREADS, task -> daemon(task, "slurm"));
     private final Queue<WorkerEvent> events = new ConcurrentLinkedQueue<>();
-    private final Thread queue = daemon(this::runPasses, "queue");
-    private final Thread writer = daemon(this::writeStatements, "statements");
+    private final Thread passThread = daemon(this::runPasses, "queue");
+    private final Thread commentThread = daemon(this::writeComments, "statements");
     private final AtomicBoolean isBroken = new AtomicBoolean();
     /** Guarded by itself, as is {@code closed}. */
-    private final PollSchedule beat = new PollSchedule(System.nanoTime());
+    private final PollSchedule schedule = new PollSchedule(System.nanoTime());
 
     private boolean closed;
-    private @Nullable QueueNotifier bell;
+    private @Nullable QueueNotifier notifier;
 
     /**
      * @param workers started by {@link #start} only
-     * @param ledger closed by the caller, after this controller
-     * @param bell notify file, created if absent, and watched
-     * @param door whether workers reach slurmctld
+     * @param journal closed by the caller, after this controller
+     * @param notifyFile, created if absent, and watched
+     * @param slurmctldReachable whether workers reach slurmctld
      * @param broken called once after an unexpected failure; the controller has stopped working, and the process must
      *     end
      */
@@ -63,30 +63,30 @@ public final class QueueController implements AutoCloseable {
             QueueSettings settings,
             LocalSlurm slurm,
             WorkerAllocator workers,
-            QueueJournal ledger,
+            QueueJournal journal,
             JobStatusStore statuses,
-            QueueMetrics timings,
+            QueueMetrics metrics,
             InstantSource clock,
-            Path bell,
-            BooleanSupplier door,
+            Path notifyFile,
+            BooleanSupplier slurmctldReachable,
             Consumer<RuntimeException> broken) {
         this.workers = workers;
-        this.bellFile = bell;
+        this.notifyFile = notifyFile;
         this.broken = broken;
-        this.statements = new AdminCommentWriter(slurm);
-        this.round = new SchedulingPass(
+        this.commentWriter = new AdminCommentWriter(slurm);
+        this.pass = new SchedulingPass(
                 new SchedulingPass.Environment(
                         settings,
                         slurm,
                         workers,
-                        ledger,
+                        journal,
                         statuses,
-                        timings,
+                        metrics,
                         clock,
                         QueueController::elapsedMs,
                         new SecureRandom(),
-                        door),
-                statements,
+                        slurmctldReachable),
+                commentWriter,
                 calls);
     }
 
@@ -102,47 +102,47 @@ public final class QueueController implements AutoCloseable {
 
     /** @throws IOException if the notify file cannot be created or watched */
     public void start() throws IOException {
-        bell = QueueNotifier.watch(bellFile, this::ring);
+        notifier = QueueNotifier.watch(notifyFile, this::onNotification);
         workers.start(this::onWorkerEvent);
-        round.resume();
-        queue.start();
-        writer.start();
+        pass.resume();
+        passThread.start();
+        commentThread.start();
     }
 
-    private void ring() {
-        synchronized (beat) {
-            beat.onNotification(System.nanoTime());
-            beat.notifyAll();
+    private void onNotification() {
+        synchronized (schedule) {
+            schedule.onNotification(System.nanoTime());
+            schedule.notifyAll();
         }
     }
 
     private void onWorkerEvent(WorkerEvent event) {
         events.add(event);
-        synchronized (beat) {
-            beat.onWorkerEvent();
-            beat.notifyAll();
+        synchronized (schedule) {
+            schedule.onWorkerEvent();
+            schedule.notifyAll();
         }
     }
 
     private void runPasses() {
-        guarded(() -> {
-            boolean silent = false;
-            while (awaitLook()) {
-                boolean close = false;
+        runReportingFailure(() -> {
+            boolean unavailable = false;
+            while (awaitPoll()) {
+                boolean changeExpected = false;
                 for (WorkerEvent event = events.poll(); event != null; event = events.poll()) {
-                    round.onWorkerEvent(event);
+                    pass.onWorkerEvent(event);
                 }
                 try {
-                    close = round.run();
-                    silent = false;
+                    changeExpected = pass.run();
+                    unavailable = false;
                 } catch (SlurmUnavailableException e) {
-                    if (!silent) {
+                    if (!unavailable) {
                         LOG.warn("the Local Slurm does not answer: {}", e.getMessage());
                     }
-                    silent = true;
+                    unavailable = true;
                 }
-                synchronized (beat) {
-                    beat.onPollEnd(System.nanoTime(), round.pollNs(), close);
+                synchronized (schedule) {
+                    schedule.onPollEnd(System.nanoTime(), pass.pollNs(), changeExpected);
                 }
             }
         });
@@ -153,32 +153,32 @@ public final class QueueController implements AutoCloseable {
      *
      * @return false if no more polls are to follow
      */
-    private boolean awaitLook() throws InterruptedException {
-        synchronized (beat) {
+    private boolean awaitPoll() throws InterruptedException {
+        synchronized (schedule) {
             while (!closed) {
                 long now = System.nanoTime();
-                long left = beat.nextNs() - now;
-                if (left <= 0) {
-                    beat.onPollStart(now);
+                long remainingNs = schedule.nextNs() - now;
+                if (remainingNs <= 0) {
+                    schedule.onPollStart(now);
                     return true;
                 }
-                TimeUnit.NANOSECONDS.timedWait(beat, left);
+                TimeUnit.NANOSECONDS.timedWait(schedule, remainingNs);
             }
             return false;
         }
     }
 
-    private void writeStatements() {
-        guarded(() -> {
+    private void writeComments() {
+        runReportingFailure(() -> {
             while (!isClosed()) {
-                statements.awaitDue(elapsedMs());
-                statements.write(elapsedMs());
+                commentWriter.awaitDue(elapsedMs());
+                commentWriter.write(elapsedMs());
             }
         });
     }
 
     private boolean isClosed() {
-        synchronized (beat) {
+        synchronized (schedule) {
             return closed;
         }
     }
@@ -188,16 +188,16 @@ public final class QueueController implements AutoCloseable {
     }
 
     /** Runs a thread's task and reports its failure, so that no thread ends unnoticed. */
-    private void guarded(Task task) {
+    private void runReportingFailure(Task task) {
         try {
             task.run();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
             LOG.error("the queue's controller is broken", e);
-            synchronized (beat) {
+            synchronized (schedule) {
                 closed = true;
-                beat.notifyAll();
+                schedule.notifyAll();
             }
             if (isBroken.compareAndSet(false, true)) {
                 broken.accept(e);
@@ -208,30 +208,30 @@ public final class QueueController implements AutoCloseable {
     /** Stops the scheduling passes; running jobs continue. */
     @Override
     public void close() {
-        synchronized (beat) {
+        synchronized (schedule) {
             closed = true;
-            beat.notifyAll();
+            schedule.notifyAll();
         }
         try {
-            if (bell != null) {
-                bell.close();
+            if (notifier != null) {
+                notifier.close();
             }
         } catch (IOException e) {
             LOG.warn("the bell's watch is not closed: {}", e.getMessage());
         }
-        writer.interrupt();
-        end(queue);
-        end(writer);
+        commentThread.interrupt();
+        awaitEnd(passThread);
+        awaitEnd(commentThread);
         calls.shutdownNow();
     }
 
     /** Waits for a thread. A call of Slurm may take long: its effect does not depend on this process. */
-    private static void end(Thread thread) {
+    private static void awaitEnd(Thread thread) {
         try {
-            thread.join(CLOSING.toMillis());
+            thread.join(CLOSE_LIMIT.toMillis());
             if (thread.isAlive()) {
                 thread.interrupt();
-                thread.join(CLOSING.toMillis());
+                thread.join(CLOSE_LIMIT.toMillis());
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

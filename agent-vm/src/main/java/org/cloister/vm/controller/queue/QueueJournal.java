@@ -50,11 +50,11 @@ public final class QueueJournal implements AutoCloseable {
 
     private FileChannel out;
     /** Bytes of the lines that were read. */
-    private long whole;
+    private long completeBytes;
 
     private int lines;
     /** Number of lines from which on the file is rewritten. */
-    private int mostLines = SPARE_LINES;
+    private int maxLines = SPARE_LINES;
 
     private QueueJournal(Path file, ExclusiveLock lock, FileChannel out) {
         this.file = file;
@@ -71,11 +71,11 @@ public final class QueueJournal implements AutoCloseable {
     public static QueueJournal open(Path file) throws IOException {
         ExclusiveLock lock = ExclusiveLock.acquire(file.resolveSibling(file.getFileName() + ".lock"), "ledger " + file);
         try {
-            QueueJournal ledger = new QueueJournal(
+            QueueJournal journal = new QueueJournal(
                     file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
-            ledger.replay();
-            ledger.tidy();
-            return ledger;
+            journal.replay();
+            journal.compact();
+            return journal;
         } catch (IOException e) {
             lock.close();
             throw e;
@@ -97,7 +97,7 @@ public final class QueueJournal implements AutoCloseable {
         if (changed.isEmpty()) {
             return;
         }
-        changed.forEach(this::keep);
+        changed.forEach(this::putEntry);
         append(line(changed));
     }
 
@@ -105,19 +105,19 @@ public final class QueueJournal implements AutoCloseable {
         if (tickets.isEmpty()) {
             return;
         }
-        tickets.forEach(this::forget);
+        tickets.forEach(this::removeEntry);
         ObjectNode json = JsonNodeFactory.instance.objectNode();
         ArrayNode list = json.putArray("drop");
         tickets.forEach(list::add);
         append(json.toString());
     }
 
-    private void keep(JobTicket entry) {
+    private void putEntry(JobTicket entry) {
         entries.put(entry.ticket(), entry);
         owners.put(entry.ticket(), entry.uid());
     }
 
-    private void forget(String ticket) {
+    private void removeEntry(String ticket) {
         entries.remove(ticket);
         owners.remove(ticket);
     }
@@ -135,8 +135,8 @@ public final class QueueJournal implements AutoCloseable {
             write(out, line);
             out.force(false);
             lines++;
-            if (lines > mostLines && !rewrite()) {
-                mostLines = lines + SPARE_LINES;
+            if (lines > maxLines && !rewrite()) {
+                maxLines = lines + SPARE_LINES;
             }
         } catch (IOException e) {
             throw new UncheckedIOException("ledger " + file + ": not written: " + e.getMessage(), e);
@@ -154,10 +154,10 @@ public final class QueueJournal implements AutoCloseable {
      * Rewrites the file. If no file can be created, as when a member has filled the drive, the journal continues as it
      * is.
      */
-    private void tidy() throws IOException {
+    private void compact() throws IOException {
         if (!rewrite()) {
-            out.truncate(whole);
-            out.position(whole);
+            out.truncate(completeBytes);
+            out.position(completeBytes);
             out.force(true);
             syncFolder();
         }
@@ -166,9 +166,9 @@ public final class QueueJournal implements AutoCloseable {
     private void replay() throws IOException {
         String text = Files.readString(file);
         int from = 0;
-        int number = 0;
+        int lineNumber = 0;
         for (int end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
-            number++;
+            lineNumber++;
             try {
                 apply(text.substring(from, end));
             } catch (MalformedException e) {
@@ -177,11 +177,11 @@ public final class QueueJournal implements AutoCloseable {
                     return;
                 }
                 throw new IOException(
-                        "ledger " + file + ": line " + number + " does not parse: " + e.getMessage()
+                        "ledger " + file + ": line " + lineNumber + " does not parse: " + e.getMessage()
                                 + "; move the file away, and every node and ticket is taken back",
                         e);
             }
-            whole += text.substring(from, end + 1).getBytes(StandardCharsets.UTF_8).length;
+            completeBytes += text.substring(from, end + 1).getBytes(StandardCharsets.UTF_8).length;
             from = end + 1;
         }
         if (from < text.length()) {
@@ -192,10 +192,10 @@ public final class QueueJournal implements AutoCloseable {
     private void apply(String line) throws MalformedException {
         StrictJson json = StrictJson.read(line.getBytes(StandardCharsets.UTF_8), MAX_LINE, MAX_TEXT);
         if (json.has("drop")) {
-            json.texts("drop", MAX_ENTRIES, ID).forEach(this::forget);
+            json.texts("drop", MAX_ENTRIES, ID).forEach(this::removeEntry);
         } else {
             for (StrictJson each : json.objects("put", MAX_ENTRIES)) {
-                keep(JobTicketJson.read(each));
+                putEntry(JobTicketJson.read(each));
             }
         }
         json.requireNothingElse();
@@ -207,10 +207,10 @@ public final class QueueJournal implements AutoCloseable {
      * @return whether it did; otherwise the old file is unchanged
      */
     private boolean rewrite() throws IOException {
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
+        Path newFile = file.resolveSibling(file.getFileName() + ".new");
         FileChannel next;
         try {
-            next = written(fresh);
+            next = writeNewFile(newFile);
         } catch (IOException e) {
             LOG.warn("the ledger is not written anew and grows on: {}; see what fills the drive", e.toString());
             return false;
@@ -218,20 +218,20 @@ public final class QueueJournal implements AutoCloseable {
         out.close();
         out = next;
         lines = entries.size();
-        mostLines = lines + SPARE_LINES;
+        maxLines = lines + SPARE_LINES;
         syncFolder();
         return true;
     }
 
-    private FileChannel written(Path fresh) throws IOException {
+    private FileChannel writeNewFile(Path newFile) throws IOException {
         FileChannel next = FileChannel.open(
-                fresh, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
+                newFile, StandardOpenOption.CREATE, StandardOpenOption.TRUNCATE_EXISTING, StandardOpenOption.WRITE);
         try {
             for (JobTicket entry : entries.values()) {
                 write(next, line(List.of(entry)));
             }
             next.force(true);
-            Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+            Files.move(newFile, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
             return next;
         } catch (IOException e) {
             try (next) {

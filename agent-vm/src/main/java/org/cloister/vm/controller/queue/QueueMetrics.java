@@ -20,8 +20,8 @@ public interface QueueMetrics {
     void attemptFailed(WorkerPhase phase);
 
     /** Counts a failed attempt as {@link #attemptFailed(WorkerPhase)}, for implementations that also count by code. */
-    default void attemptFailed(EndReason trouble) {
-        attemptFailed(trouble.phase());
+    default void attemptFailed(EndReason reason) {
+        attemptFailed(reason.phase());
     }
 
     /** Records that a ticket completed a phase, its slowest slot in {@code took}. */

@@ -20,20 +20,20 @@ import org.slf4j.LoggerFactory;
 final class QueueNotifier implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(QueueNotifier.class);
     /** Limit after which the file is emptied; its content is not read. */
-    private static final long MOST_BYTES = 1 << 20;
+    private static final long MAX_BYTES = 1 << 20;
 
     private final Path file;
     private final WatchService watch;
-    private final Runnable rung;
+    private final Runnable onNotification;
 
-    private QueueNotifier(Path file, WatchService watch, Runnable rung) {
+    private QueueNotifier(Path file, WatchService watch, Runnable onNotification) {
         this.file = file;
         this.watch = watch;
-        this.rung = rung;
+        this.onNotification = onNotification;
     }
 
-    /** @param rung called on the notifier's own thread */
-    static QueueNotifier watch(Path file, Runnable rung) throws IOException {
+    /** @param onNotification called on the notifier's own thread */
+    static QueueNotifier watch(Path file, Runnable onNotification) throws IOException {
         try {
             // If slurmctld has an account of its own, the file was created for that before.
             Files.createFile(file);
@@ -43,11 +43,11 @@ final class QueueNotifier implements AutoCloseable {
         Path folder = file.resolveSibling(".");
         WatchService watch = file.getFileSystem().newWatchService();
         folder.register(watch, StandardWatchEventKinds.ENTRY_MODIFY, StandardWatchEventKinds.ENTRY_CREATE);
-        QueueNotifier bell = new QueueNotifier(file, watch, rung);
-        Thread thread = new Thread(bell::run, "bell");
+        QueueNotifier notifier = new QueueNotifier(file, watch, onNotification);
+        Thread thread = new Thread(notifier::run, "bell");
         thread.setDaemon(true);
         thread.start();
-        return bell;
+        return notifier;
     }
 
     private void run() {
@@ -60,8 +60,8 @@ final class QueueNotifier implements AutoCloseable {
                             || file.getFileName().equals(event.context());
                 }
                 if (ours) {
-                    shorten();
-                    rung.run();
+                    truncate();
+                    onNotification.run();
                 }
                 if (!key.reset()) {
                     LOG.warn("the bell's folder has gone, file={}; the queue is looked at by the clock alone", file);
@@ -75,9 +75,9 @@ final class QueueNotifier implements AutoCloseable {
         }
     }
 
-    private void shorten() {
+    private void truncate() {
         try {
-            if (Files.size(file) > MOST_BYTES) {
+            if (Files.size(file) > MAX_BYTES) {
                 Files.newByteChannel(file, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)
                         .close();
             }

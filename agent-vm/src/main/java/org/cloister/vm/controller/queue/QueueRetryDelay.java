@@ -3,8 +3,8 @@ package org.cloister.vm.controller.queue;
 /** Computes how long to wait before a failed attempt is repeated. */
 final class QueueRetryDelay {
     private static final long FIRST_MS = 1_000;
-    private static final long MOST_MS = 60_000;
-    private static final int MOST_DOUBLINGS = 6;
+    private static final long MAX_MS = 60_000;
+    private static final int MAX_DOUBLINGS = 6;
 
     private QueueRetryDelay() {}
 
@@ -14,6 +14,6 @@ final class QueueRetryDelay {
      * @param failures consecutive failures; without one, there is no delay
      */
     static long delayMs(int failures) {
-        return failures <= 0 ? 0 : Math.min(MOST_MS, FIRST_MS << Math.min(failures - 1, MOST_DOUBLINGS));
+        return failures <= 0 ? 0 : Math.min(MAX_MS, FIRST_MS << Math.min(failures - 1, MAX_DOUBLINGS));
     }
 }

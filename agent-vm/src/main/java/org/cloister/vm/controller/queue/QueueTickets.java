@@ -11,17 +11,17 @@ import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 
 /** The active tickets of the journal. A change is on the drive before any action that follows from it. */
 final class QueueTickets {
-    private final QueueJournal ledger;
+    private final QueueJournal journal;
     private final Map<String, ActiveTicket> tickets = new LinkedHashMap<>();
     private final Map<LocalSlurmJobId, ActiveTicket> newest = new HashMap<>();
     private final Map<String, JobTicket> changed = new LinkedHashMap<>();
     private final List<String> dropped = new ArrayList<>();
-    private final List<Runnable> afterwards = new ArrayList<>();
+    private final List<Runnable> followUps = new ArrayList<>();
 
     /** @param now time at which the journal was opened */
-    QueueTickets(QueueJournal ledger, ClockReading now) {
-        this.ledger = ledger;
-        ledger.entries().forEach(entry -> add(new ActiveTicket(entry, now)));
+    QueueTickets(QueueJournal journal, ClockReading now) {
+        this.journal = journal;
+        journal.entries().forEach(entry -> add(new ActiveTicket(entry, now)));
     }
 
     private void add(ActiveTicket ticket) {
@@ -56,11 +56,11 @@ final class QueueTickets {
                 .count();
     }
 
-    /** @param then runs when the ticket is on the drive */
-    void create(JobTicket entry, ClockReading now, Runnable then) {
+    /** @param followUp runs when the ticket is on the drive */
+    void create(JobTicket entry, ClockReading now, Runnable followUp) {
         add(new ActiveTicket(entry, now));
         changed.put(entry.ticket(), entry);
-        afterwards.add(then);
+        followUps.add(followUp);
     }
 
     void update(ActiveTicket ticket, JobTicket to) {
@@ -68,9 +68,9 @@ final class QueueTickets {
         changed.put(to.ticket(), to);
     }
 
-    void update(ActiveTicket ticket, JobTicket to, Runnable then) {
+    void update(ActiveTicket ticket, JobTicket to, Runnable followUp) {
         update(ticket, to);
-        afterwards.add(then);
+        followUps.add(followUp);
     }
 
     void remove(ActiveTicket ticket) {
@@ -85,11 +85,11 @@ final class QueueTickets {
     void flush() {
         List<JobTicket> entries = List.copyOf(changed.values());
         changed.clear();
-        ledger.put(entries);
-        ledger.drop(List.copyOf(dropped));
+        journal.put(entries);
+        journal.drop(List.copyOf(dropped));
         dropped.clear();
-        List<Runnable> now = List.copyOf(afterwards);
-        afterwards.clear();
+        List<Runnable> now = List.copyOf(followUps);
+        followUps.clear();
         now.forEach(Runnable::run);
     }
 }

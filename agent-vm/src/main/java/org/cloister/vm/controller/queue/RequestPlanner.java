@@ -14,8 +14,8 @@ import org.cloister.vm.controller.slurm.JobRequirements;
  */
 final class RequestPlanner {
     private final List<HostShape> shapes;
-    private final int features;
-    private final Duration longest;
+    private final int featureCount;
+    private final Duration maxJobTime;
 
     /**
      * Either a request or a refusal.
@@ -30,45 +30,45 @@ final class RequestPlanner {
 
     RequestPlanner(QueueSettings settings) {
         this.shapes = settings.shapes();
-        this.features = settings.features().size();
-        this.longest = settings.maxJobTime();
+        this.featureCount = settings.features().size();
+        this.maxJobTime = settings.maxJobTime();
     }
 
-    Result plan(JobRequirements demand, List<Integer> places) {
-        if (!places.isEmpty() && places.get(places.size() - 1) >= features) {
+    Result plan(JobRequirements requirements, List<Integer> features) {
+        if (!features.isEmpty() && features.get(features.size() - 1) >= featureCount) {
             return Result.refused(
-                    "constraint: want one of the " + features + " names that the project's approval has, have "
-                            + "number " + places.get(places.size() - 1) + "; submit the job again");
+                    "constraint: want one of the " + featureCount + " names that the project's approval has, have "
+                            + "number " + features.get(features.size() - 1) + "; submit the job again");
         }
-        long minutes = minutes(demand);
+        long minutes = minutes(requirements);
         if (minutes > ResourceRequest.MAX_MINUTES) {
             return Result.refused("time limit: want at most " + ResourceRequest.MAX_MINUTES + " minutes, have "
                     + minutes + "; give a lower --time");
         }
-        int most = mostNodes(demand);
-        for (int nodes = Math.max(1, demand.minNodes()); nodes <= most; nodes++) {
-            Optional<ResourceRequest> request = request(demand, places, nodes, (int) minutes);
+        int maxNodes = maxNodes(requirements);
+        for (int nodes = Math.max(1, requirements.minNodes()); nodes <= maxNodes; nodes++) {
+            Optional<ResourceRequest> request = request(requirements, features, nodes, (int) minutes);
             if (request.isPresent() && hostsFor(request.get()) >= nodes) {
                 return new Result(request, "");
             }
         }
-        return Result.refused(unfit(demand));
+        return Result.refused(refusalText(requirements));
     }
 
     /**
-     * Returns whether a ticket that requested {@code had} serves for {@code wanted}: the same resources, and no shorter
-     * time.
+     * Returns whether a ticket that requested {@code available} serves for {@code required}: the same resources, and no
+     * shorter time.
      */
-    static boolean covers(ResourceRequest had, ResourceRequest wanted) {
-        return had.minutes() >= wanted.minutes()
-                && had.nodes() == wanted.nodes()
-                && had.tasks().equals(wanted.tasks())
-                && had.cpusPerTask() == wanted.cpusPerTask()
-                && had.tasksPerNode().equals(wanted.tasksPerNode())
-                && had.memoryMib() == wanted.memoryMib()
-                && had.scratchMib() == wanted.scratchMib()
-                && had.exclusive() == wanted.exclusive()
-                && had.features().equals(wanted.features());
+    static boolean covers(ResourceRequest available, ResourceRequest required) {
+        return available.minutes() >= required.minutes()
+                && available.nodes() == required.nodes()
+                && available.tasks().equals(required.tasks())
+                && available.cpusPerTask() == required.cpusPerTask()
+                && available.tasksPerNode().equals(required.tasksPerNode())
+                && available.memoryMib() == required.memoryMib()
+                && available.scratchMib() == required.scratchMib()
+                && available.exclusive() == required.exclusive()
+                && available.features().equals(required.features());
     }
 
     /**
@@ -76,43 +76,44 @@ final class RequestPlanner {
      * requested exactly that many. But Slurm has refused the latter if its tasks do not fit: so the tasks may go to
      * more nodes.
      */
-    private int mostNodes(JobRequirements demand) {
-        int most =
-                demand.maxNodes() > demand.minNodes() ? demand.maxNodes() : Math.max(demand.minNodes(), demand.tasks());
+    private int maxNodes(JobRequirements requirements) {
+        int maxNodes = requirements.maxNodes() > requirements.minNodes()
+                ? requirements.maxNodes()
+                : Math.max(requirements.minNodes(), requirements.tasks());
         int hosts = shapes.stream().mapToInt(HostShape::hosts).sum();
-        return Math.min(Math.min(most, hosts), ResourceRequest.MAX_NODES);
+        return Math.min(Math.min(maxNodes, hosts), ResourceRequest.MAX_NODES);
     }
 
-    private long minutes(JobRequirements demand) {
-        Duration limit = demand.timeLimit().orElse(longest);
+    private long minutes(JobRequirements requirements) {
+        Duration limit = requirements.timeLimit().orElse(maxJobTime);
         return Math.max(1, limit.plusSeconds(59).toMinutes());
     }
 
     private static Optional<ResourceRequest> request(
-            JobRequirements demand, List<Integer> places, int nodes, int minutes) {
+            JobRequirements requirements, List<Integer> features, int nodes, int minutes) {
         // Fewer tasks than nodes: Slurm gives each node one, or uses fewer nodes; both fit on these.
-        OptionalInt tasks = demand.tasks() < nodes ? OptionalInt.empty() : OptionalInt.of(demand.tasks());
-        OptionalInt perNode = demand.tasksPerNode();
+        OptionalInt tasks = requirements.tasks() < nodes ? OptionalInt.empty() : OptionalInt.of(requirements.tasks());
+        OptionalInt perNode = requirements.tasksPerNode();
         if (perNode.isEmpty() && nodes > 1 && tasks.isPresent()) {
             perNode = OptionalInt.of((tasks.getAsInt() - 1) / nodes + 1);
         }
-        int cpus = Math.max(1, demand.cpusPerTask());
+        int cpus = Math.max(1, requirements.cpusPerTask());
         long tasksOfNode = perNode.orElse(tasks.orElse(1));
         // Memory per CPU of a whole node depends on a number of CPUs that is not known yet.
-        boolean all = demand.memoryMib() == 0 || (demand.exclusive() && demand.memoryPerCpu());
+        boolean wholeNode = requirements.memoryMib() == 0 || (requirements.exclusive() && requirements.memoryPerCpu());
         try {
-            long each = demand.memoryPerCpu() && !all ? Math.multiplyExact(tasksOfNode, cpus) : 1;
-            long memory = all ? 0 : Math.multiplyExact(demand.memoryMib(), each);
+            long cpusOfMemory = requirements.memoryPerCpu() && !wholeNode ? Math.multiplyExact(tasksOfNode, cpus) : 1;
+            long memory = wholeNode ? 0 : Math.multiplyExact(requirements.memoryMib(), cpusOfMemory);
             return Optional.of(new ResourceRequest(
                     nodes,
                     tasks,
                     cpus,
                     perNode,
                     Math.toIntExact(memory),
-                    Math.toIntExact(demand.scratchMib()),
-                    demand.exclusive() || all,
+                    Math.toIntExact(requirements.scratchMib()),
+                    requirements.exclusive() || wholeNode,
                     minutes,
-                    places));
+                    features));
         } catch (IllegalArgumentException | ArithmeticException e) {
             return Optional.empty();
         }
@@ -127,14 +128,16 @@ final class RequestPlanner {
                 .sum();
     }
 
-    private String unfit(JobRequirements demand) {
+    private String refusalText(JobRequirements requirements) {
         HostShape largest =
                 shapes.stream().reduce((a, b) -> b.cpus() > a.cpus() ? b : a).orElse(new HostShape(1, 1, 1, 0));
         int hosts = shapes.stream().mapToInt(HostShape::hosts).sum();
         return "nodes: want what the site has, up to " + hosts + " hosts, the largest of " + largest.cpus() + " CPUs, "
-                + largest.memoryMib() + " MiB, " + largest.scratchMib() + " MiB scratch; have " + demand.minNodes()
-                + " nodes, " + demand.tasks() + " tasks of " + demand.cpusPerTask() + " CPUs, " + demand.memoryMib()
-                + " MiB " + (demand.memoryPerCpu() ? "a CPU" : "a node") + ", " + demand.scratchMib()
+                + largest.memoryMib() + " MiB, " + largest.scratchMib() + " MiB scratch; have "
+                + requirements.minNodes()
+                + " nodes, " + requirements.tasks() + " tasks of " + requirements.cpusPerTask() + " CPUs, "
+                + requirements.memoryMib()
+                + " MiB " + (requirements.memoryPerCpu() ? "a CPU" : "a node") + ", " + requirements.scratchMib()
                 + " MiB scratch; ask for less, then scontrol release";
     }
 }

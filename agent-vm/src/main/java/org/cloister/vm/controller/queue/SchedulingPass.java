@@ -32,20 +32,20 @@ final class SchedulingPass {
     private final LocalSlurm slurm;
     private final WorkerAllocator workers;
     private final JobStatusStore statuses;
-    private final QueueMetrics timings;
+    private final QueueMetrics metrics;
     private final InstantSource clock;
     private final LongSupplier elapsedMs;
-    private final QueueTickets books;
-    private final JobRequests wanted;
-    private final TicketTracker following;
-    private final TicketCleanup leaving;
-    private final PendingJobs waiting;
-    private final AdminCommentWriter statements;
-    private final SlurmActionRunner steps;
-    private final JobStatusRules telling;
-    private final Map<LocalSlurmJobId, JobStatus> told = new HashMap<>();
-    private boolean looked;
-    private long lookedNs;
+    private final QueueTickets tickets;
+    private final JobRequests requests;
+    private final TicketTracker tracker;
+    private final TicketCleanup cleanup;
+    private final PendingJobs pendingJobs;
+    private final AdminCommentWriter commentWriter;
+    private final SlurmActionRunner runner;
+    private final JobStatusRules statusRules;
+    private final Map<LocalSlurmJobId, JobStatus> published = new HashMap<>();
+    private boolean retained;
+    private long pollNs;
 
     /**
      * Collaborators of a scheduling pass.
@@ -57,35 +57,36 @@ final class SchedulingPass {
             QueueSettings settings,
             LocalSlurm slurm,
             WorkerAllocator workers,
-            QueueJournal ledger,
+            QueueJournal journal,
             JobStatusStore statuses,
-            QueueMetrics timings,
+            QueueMetrics metrics,
             InstantSource clock,
             LongSupplier elapsedMs,
             SecureRandom random,
             BooleanSupplier slurmctldReachable) {}
 
     /** @param calls runs calls of Slurm */
-    SchedulingPass(Environment world, AdminCommentWriter statements, Executor calls) {
-        this.slurm = world.slurm;
-        this.workers = world.workers;
-        this.statuses = world.statuses;
-        this.timings = world.timings;
-        this.clock = world.clock;
-        this.elapsedMs = world.elapsedMs;
-        this.statements = statements;
-        this.books = new QueueTickets(world.ledger, now());
-        this.wanted = new JobRequests(world.settings);
-        this.following = new TicketTracker(world.settings, books, workers, timings, wanted);
-        this.leaving = new TicketCleanup(books, workers, timings, statements);
-        this.waiting = new PendingJobs(world.settings, books, workers, timings, wanted, world.random);
-        this.steps = new SlurmActionRunner(slurm, calls);
-        this.telling = new JobStatusRules(world.settings, world.slurmctldReachable);
+    SchedulingPass(Environment environment, AdminCommentWriter commentWriter, Executor calls) {
+        this.slurm = environment.slurm;
+        this.workers = environment.workers;
+        this.statuses = environment.statuses;
+        this.metrics = environment.metrics;
+        this.clock = environment.clock;
+        this.elapsedMs = environment.elapsedMs;
+        this.commentWriter = commentWriter;
+        this.tickets = new QueueTickets(environment.journal, now());
+        this.requests = new JobRequests(environment.settings);
+        this.tracker = new TicketTracker(environment.settings, tickets, workers, metrics, requests);
+        this.cleanup = new TicketCleanup(tickets, workers, metrics, commentWriter);
+        this.pendingJobs =
+                new PendingJobs(environment.settings, tickets, workers, metrics, requests, environment.random);
+        this.runner = new SlurmActionRunner(slurm, calls);
+        this.statusRules = new JobStatusRules(environment.settings, environment.slurmctldReachable);
     }
 
     /** Asks the workers for the state of the journal's tickets, after a start. */
     void resume() {
-        for (ActiveTicket ticket : books.all()) {
+        for (ActiveTicket ticket : tickets.all()) {
             if (ticket.entry.stage() != JobTicket.Stage.GONE) {
                 workers.resumeTicket(ticket.entry.ticket());
             }
@@ -94,7 +95,7 @@ final class SchedulingPass {
 
     /** Applies an event; ignores it if its ticket is not in the journal. */
     void onWorkerEvent(WorkerEvent event) {
-        books.find(event.ticket()).ifPresent(ticket -> ticket.reports.apply(event, elapsedMs.getAsLong()));
+        tickets.find(event.ticket()).ifPresent(ticket -> ticket.reports.apply(event, elapsedMs.getAsLong()));
     }
 
     /**
@@ -103,25 +104,25 @@ final class SchedulingPass {
      * @return whether a change is expected soon that causes no notification
      */
     boolean run() throws SlurmUnavailableException, InterruptedException {
-        LocalSlurmSnapshot view = poll();
-        statements.drainDone().forEach(id -> books.find(id).ifPresent(ticket -> ticket.commentWritten = true));
-        for (ActiveTicket ticket : books.all()) {
-            ticket.recordPoll(view.job(ticket.entry.job()).isPresent(), view.now.elapsedMs());
+        LocalSlurmSnapshot snapshot = poll();
+        commentWriter.drainDone().forEach(id -> tickets.find(id).ifPresent(ticket -> ticket.commentWritten = true));
+        for (ActiveTicket ticket : tickets.all()) {
+            ticket.recordPoll(snapshot.job(ticket.entry.job()).isPresent(), snapshot.now.elapsedMs());
         }
-        List<SlurmAction> first = new ArrayList<>(following.decide(view));
-        books.flush();
-        first.addAll(leaving.decide(view));
-        PendingJobs.Outcome outcome = waiting.decide(view);
-        first.addAll(outcome.actions());
-        books.flush();
-        publishStatuses(view, outcome.overQuota());
-        for (SlurmAction step : steps.run(first)) {
-            following.onActionDone(step);
-            waiting.onActionDone(step);
+        List<SlurmAction> actions = new ArrayList<>(tracker.decide(snapshot));
+        tickets.flush();
+        actions.addAll(cleanup.decide(snapshot));
+        PendingJobs.Outcome outcome = pendingJobs.decide(snapshot);
+        actions.addAll(outcome.actions());
+        tickets.flush();
+        publishStatuses(snapshot, outcome.overQuota());
+        for (SlurmAction action : runner.run(actions)) {
+            tracker.onActionDone(action);
+            pendingJobs.onActionDone(action);
         }
-        books.flush();
-        timings.setQueueState(books.inFlight(), view.pendingJobs().size());
-        return !first.isEmpty() || isClose(view);
+        tickets.flush();
+        metrics.setQueueState(tickets.inFlight(), snapshot.pendingJobs().size());
+        return !actions.isEmpty() || isChangeExpected(snapshot);
     }
 
     private ClockReading now() {
@@ -131,27 +132,28 @@ final class SchedulingPass {
     private LocalSlurmSnapshot poll() throws SlurmUnavailableException {
         long before = System.nanoTime();
         try {
-            LocalSlurmSnapshot view = new LocalSlurmSnapshot(slurm.jobs(), slurm.nodes(), now());
-            timings.slurmPolled(Duration.ofNanos(System.nanoTime() - before));
-            return view;
+            LocalSlurmSnapshot snapshot = new LocalSlurmSnapshot(slurm.jobs(), slurm.nodes(), now());
+            metrics.slurmPolled(Duration.ofNanos(System.nanoTime() - before));
+            return snapshot;
         } catch (SlurmUnavailableException e) {
-            timings.slurmUnavailable();
+            metrics.slurmUnavailable();
             throw e;
         } finally {
-            lookedNs = System.nanoTime() - before;
+            pollNs = System.nanoTime() - before;
         }
     }
 
     /** Returns whether nodes are about to become idle, jobs to start, or nodes to be removed. */
-    private boolean isClose(LocalSlurmSnapshot view) {
-        return books.all().stream()
+    private boolean isChangeExpected(LocalSlurmSnapshot snapshot) {
+        return tickets.all().stream()
                 .anyMatch(each -> (each.entry.isOpen()
                                 && !each.entry.started()
                                 && each.reports.readySlots()
                                         >= each.entry.request().nodes())
                         || (each.entry.isClosing()
                                 && isMoving(
-                                        each, view.nodesOf(each.entry.ticket()).values())));
+                                        each,
+                                        snapshot.nodesOf(each.entry.ticket()).values())));
     }
 
     /** Nodes in their cooldown do not count. */
@@ -161,26 +163,26 @@ final class SchedulingPass {
                 : nodes.stream().anyMatch(node -> node.state() != LocalSlurmNode.State.UNAVAILABLE);
     }
 
-    private void publishStatuses(LocalSlurmSnapshot view, Set<LocalSlurmJobId> quota) {
+    private void publishStatuses(LocalSlurmSnapshot snapshot, Set<LocalSlurmJobId> overQuota) {
         Set<LocalSlurmJobId> now = new HashSet<>();
-        for (LocalSlurmJob job : view.jobs()) {
-            Optional<ActiveTicket> last = books.newest(job.id());
+        for (LocalSlurmJob job : snapshot.jobs()) {
+            Optional<ActiveTicket> last = tickets.newest(job.id());
             Optional<JobStatus> status =
-                    telling.statusOf(job, last, wanted.refusalFor(job, view), quota.contains(job.id()));
+                    statusRules.statusOf(job, last, requests.refusalFor(job, snapshot), overQuota.contains(job.id()));
             if (status.isPresent()) {
                 now.add(job.id());
-                if (!status.get().equals(told.put(job.id(), status.get()))) {
+                if (!status.get().equals(published.put(job.id(), status.get()))) {
                     statuses.set(job.id(), status.get());
                 }
             }
         }
-        if (!looked) {
-            looked = true;
+        if (!retained) {
+            retained = true;
             statuses.retain(now);
         }
-        for (LocalSlurmJobId old : List.copyOf(told.keySet())) {
+        for (LocalSlurmJobId old : List.copyOf(published.keySet())) {
             if (!now.contains(old)) {
-                told.remove(old);
+                published.remove(old);
                 statuses.clear(old);
             }
         }
@@ -188,11 +190,11 @@ final class SchedulingPass {
 
     /** Returns how long the last poll took, or how long it waited without a response, in nanoseconds. */
     long pollNs() {
-        return lookedNs;
+        return pollNs;
     }
 
     /** Returns the number of the quota's tickets that are in use. */
     int inFlight() {
-        return books.inFlight();
+        return tickets.inFlight();
     }
 }

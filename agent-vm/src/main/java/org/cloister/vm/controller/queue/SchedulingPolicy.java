@@ -26,7 +26,7 @@ final class SchedulingPolicy {
 
     static final TicketDecision WAIT = new TicketDecision.Wait();
 
-    private final Duration startLimit;
+    private final Duration startTimeout;
 
     /**
      * Observation of one ticket.
@@ -52,8 +52,8 @@ final class SchedulingPolicy {
         }
     }
 
-    SchedulingPolicy(Duration startLimit) {
-        this.startLimit = startLimit;
+    SchedulingPolicy(Duration startTimeout) {
+        this.startTimeout = startTimeout;
     }
 
     /**
@@ -62,121 +62,126 @@ final class SchedulingPolicy {
      * @param complete whether each pending component has an open ticket among these
      * @return one decision per observation, in their order
      */
-    List<TicketDecision> decide(List<Observation> together, boolean complete) {
-        List<TicketDecision> own =
-                new ArrayList<>(together.stream().map(this::decide).toList());
-        if (together.get(0).entry().hetJobId() == 0) {
-            return own;
+    List<TicketDecision> decide(List<Observation> observations, boolean complete) {
+        List<TicketDecision> decisions =
+                new ArrayList<>(observations.stream().map(this::decide).toList());
+        if (observations.get(0).entry().hetJobId() == 0) {
+            return decisions;
         }
         Optional<TicketDecision.GiveUp> first = Optional.empty();
         boolean ready = complete;
-        for (int i = 0; i < own.size(); i++) {
-            if (waits(together.get(i))) {
-                if (first.isEmpty() && own.get(i) instanceof TicketDecision.GiveUp up) {
-                    first = Optional.of(up);
+        for (int i = 0; i < decisions.size(); i++) {
+            if (isPending(observations.get(i))) {
+                if (first.isEmpty() && decisions.get(i) instanceof TicketDecision.GiveUp giveUp) {
+                    first = Optional.of(giveUp);
                 }
-                ready &= own.get(i) instanceof TicketDecision.Ready
-                        || together.get(i).isPlaced();
+                ready &= decisions.get(i) instanceof TicketDecision.Ready
+                        || observations.get(i).isPlaced();
             }
         }
         if (!complete && first.isEmpty()) {
             first = Optional.of(new TicketDecision.GiveUp(false, JobTicket.Stage.WITHDRAWN, Optional.empty()));
         }
-        for (int i = 0; i < own.size(); i++) {
-            if (waits(together.get(i)) && first.isPresent() && !(own.get(i) instanceof TicketDecision.GiveUp)) {
-                own.set(i, giveUp(together.get(i), first.get().failure()));
-            } else if (!ready && own.get(i) instanceof TicketDecision.Ready) {
-                own.set(i, WAIT);
+        for (int i = 0; i < decisions.size(); i++) {
+            if (isPending(observations.get(i))
+                    && first.isPresent()
+                    && !(decisions.get(i) instanceof TicketDecision.GiveUp)) {
+                decisions.set(i, giveUp(observations.get(i), first.get().failure()));
+            } else if (!ready && decisions.get(i) instanceof TicketDecision.Ready) {
+                decisions.set(i, WAIT);
             }
         }
-        return own;
+        return decisions;
     }
 
-    private static boolean waits(Observation sight) {
-        return sight.job().isPresent()
-                && sight.job().get().state() == LocalSlurmJobState.PENDING
-                && !sight.entry().started();
+    private static boolean isPending(Observation observation) {
+        return observation.job().isPresent()
+                && observation.job().get().state() == LocalSlurmJobState.PENDING
+                && !observation.entry().started();
     }
 
-    private TicketDecision decide(Observation sight) {
-        if (sight.job().isEmpty()) {
-            boolean lost = sight.missedPolls() >= LOST_POLLS && sight.reports().hasReport();
-            return lost ? giveUp(sight, Optional.empty()) : WAIT;
+    private TicketDecision decide(Observation observation) {
+        if (observation.job().isEmpty()) {
+            boolean lost = observation.missedPolls() >= LOST_POLLS
+                    && observation.reports().hasReport();
+            return lost ? giveUp(observation, Optional.empty()) : WAIT;
         }
-        LocalSlurmJob job = sight.job().get();
+        LocalSlurmJob job = observation.job().get();
         return switch (job.state()) {
-            case PENDING -> waiting(sight, job);
-            case RUNNING -> running(sight, false);
-            case COMPLETING -> running(sight, true);
+            case PENDING -> decidePending(observation, job);
+            case RUNNING -> decideRunning(observation, false);
+            case COMPLETING -> decideRunning(observation, true);
             case ENDED ->
                 new TicketDecision.GiveUp(
                         false,
-                        sight.entry().started()
-                                        || (sight.isPlaced() && !job.nodes().isEmpty())
+                        observation.entry().started()
+                                        || (observation.isPlaced()
+                                                && !job.nodes().isEmpty())
                                 ? JobTicket.Stage.RELEASED
                                 : JobTicket.Stage.WITHDRAWN,
                         Optional.empty());
         };
     }
 
-    private static TicketDecision running(Observation sight, boolean ending) {
-        if (!sight.isPlaced()) {
-            return giveUp(sight, Optional.empty());
+    private static TicketDecision decideRunning(Observation observation, boolean ending) {
+        if (!observation.isPlaced()) {
+            return giveUp(observation, Optional.empty());
         }
-        return new TicketDecision.Runs(Set.copyOf(sight.reports().goneNodes()), ending);
+        return new TicketDecision.Runs(Set.copyOf(observation.reports().goneNodes()), ending);
     }
 
-    private TicketDecision waiting(Observation sight, LocalSlurmJob job) {
-        JobTicket entry = sight.entry();
+    private TicketDecision decidePending(Observation observation, LocalSlurmJob job) {
+        JobTicket entry = observation.entry();
         if (entry.started() || job.restarts() != entry.restarts()) {
-            return giveUp(sight, Optional.empty());
+            return giveUp(observation, Optional.empty());
         }
-        if (sight.reports().failureReason().isPresent()) {
+        if (observation.reports().failureReason().isPresent()) {
             // The process was killed before it submitted this ticket, which has therefore not failed.
             return giveUp(
-                    sight,
-                    sight.reports().endedWithoutReport()
+                    observation,
+                    observation.reports().endedWithoutReport()
                             ? Optional.empty()
-                            : sight.reports().failureReason());
+                            : observation.reports().failureReason());
         }
-        if (sight.isPlaced()) {
-            return placed(sight, job);
+        if (observation.isPlaced()) {
+            return decidePlaced(observation, job);
         }
-        boolean wanted = sight.currentRequest().isPresent()
-                && RequestPlanner.covers(entry.request(), sight.currentRequest().get());
-        if (!SlurmJobReasons.waitsForNodes(job) || !wanted) {
-            return giveUp(sight, Optional.empty());
+        boolean requestCovered = observation.currentRequest().isPresent()
+                && RequestPlanner.covers(
+                        entry.request(), observation.currentRequest().get());
+        if (!SlurmJobReasons.waitsForNodes(job) || !requestCovered) {
+            return giveUp(observation, Optional.empty());
         }
         if (!job.features().equals(LocalSlurm.UNPLACED)) {
             // The ticket was requested when the job had no other features: Slurm has lost that state.
-            return giveUp(sight, Optional.empty());
+            return giveUp(observation, Optional.empty());
         }
-        if (sight.reports().readySlots() < entry.request().nodes()) {
+        if (observation.reports().readySlots() < entry.request().nodes()) {
             return WAIT;
         }
-        if (allIdle(sight)) {
+        if (allIdle(observation)) {
             return new TicketDecision.Ready();
         }
-        if (sight.nowMs() - sight.reports().readyMs() > startLimit.toMillis()) {
-            return giveUp(sight, Optional.of(unregistered(sight)));
+        if (observation.nowMs() - observation.reports().readyMs() > startTimeout.toMillis()) {
+            return giveUp(observation, Optional.of(unregistered(observation)));
         }
         return WAIT;
     }
 
-    private TicketDecision placed(Observation sight, LocalSlurmJob job) {
+    private TicketDecision decidePlaced(Observation observation, LocalSlurmJob job) {
         if (SlurmJobReasons.doesNotFit(job)) {
-            return giveUp(sight, Optional.of(misfit(sight, job)));
+            return giveUp(observation, Optional.of(misfit(observation, job)));
         }
         if (!SlurmJobReasons.waitsForNodes(job)) {
-            return giveUp(sight, Optional.empty());
+            return giveUp(observation, Optional.empty());
         }
-        if (sight.nowMs() - sight.placedMs().orElse(sight.nowMs()) > startLimit.toMillis()) {
+        if (observation.nowMs() - observation.placedMs().orElse(observation.nowMs()) > startTimeout.toMillis()) {
             return giveUp(
-                    sight,
+                    observation,
                     Optional.of(new EndReason(
                             WorkerPhase.REGISTRATION,
                             "start",
-                            "want it started within " + startLimit.toSeconds() + " s of its nodes, Slurm says "
+                            "want it started within " + startTimeout.toSeconds() + " s of its nodes, Slurm says "
                                     + job.reason(),
                             "",
                             true)));
@@ -188,19 +193,19 @@ final class SchedulingPolicy {
      * Explains why a job does not fit its nodes. The project's settings state what VMs get beyond their jobs' requests:
      * if that is too little, it is missing in Slurm.
      */
-    private static EndReason misfit(Observation sight, LocalSlurmJob job) {
-        ResourceRequest asked = sight.entry().request();
-        OptionalLong least = sight.nodes().values().stream()
+    private static EndReason misfit(Observation observation, LocalSlurmJob job) {
+        ResourceRequest request = observation.entry().request();
+        OptionalLong minMemoryMib = observation.nodes().values().stream()
                 .mapToLong(LocalSlurmNode::memoryMib)
                 .min();
-        boolean memory = least.isPresent() && least.getAsLong() < asked.memoryMib();
+        boolean memoryMissing = minMemoryMib.isPresent() && minMemoryMib.getAsLong() < request.memoryMib();
         return new EndReason(
                 WorkerPhase.REGISTRATION,
                 "constraints",
-                "Slurm says " + job.reason() + ": the nodes are not what the job asks for, " + asked.cpusPerNode()
-                        + " CPUs and " + asked.memoryMib() + " MiB each"
-                        + (memory ? "; one has " + least.getAsLong() + " MiB" : ""),
-                memory
+                "Slurm says " + job.reason() + ": the nodes are not what the job asks for, " + request.cpusPerNode()
+                        + " CPUs and " + request.memoryMib() + " MiB each"
+                        + (memoryMissing ? "; one has " + minMemoryMib.getAsLong() + " MiB" : ""),
+                memoryMissing
                         ? "ask an owner to raise [memory] in the project's settings to what the site's hosts take for a VM"
                         : "tell the site's administrator",
                 true);
@@ -210,31 +215,32 @@ final class SchedulingPolicy {
      * Returns whether all nodes that the workers named are idle; no others matter, since a node's name and feature are
      * the ticket's.
      */
-    private static boolean allIdle(Observation sight) {
-        return sight.reports().ready().values().stream().allMatch(name -> {
-            LocalSlurmNode node = sight.nodes().get(name);
+    private static boolean allIdle(Observation observation) {
+        return observation.reports().ready().values().stream().allMatch(name -> {
+            LocalSlurmNode node = observation.nodes().get(name);
             return node != null && node.state() == LocalSlurmNode.State.IDLE;
         });
     }
 
-    private EndReason unregistered(Observation sight) {
-        long idle = sight.nodes().values().stream()
+    private EndReason unregistered(Observation observation) {
+        long idle = observation.nodes().values().stream()
                 .filter(node -> node.state() == LocalSlurmNode.State.IDLE)
                 .count();
         return new EndReason(
                 WorkerPhase.REGISTRATION,
                 "nodes",
-                "want " + sight.entry().request().nodes() + " nodes idle in Slurm within " + startLimit.toSeconds()
-                        + " s of their start, have " + idle,
+                "want " + observation.entry().request().nodes() + " nodes idle in Slurm within "
+                        + startTimeout.toSeconds() + " s of their start, have " + idle,
                 "",
                 true);
     }
 
-    private static TicketDecision giveUp(Observation sight, Optional<EndReason> failure) {
-        boolean waiting = sight.job().isPresent() && sight.job().get().state() == LocalSlurmJobState.PENDING;
+    private static TicketDecision giveUp(Observation observation, Optional<EndReason> failure) {
+        boolean pending =
+                observation.job().isPresent() && observation.job().get().state() == LocalSlurmJobState.PENDING;
         return new TicketDecision.GiveUp(
-                waiting && sight.isPlaced(),
-                sight.entry().started() ? JobTicket.Stage.RELEASED : JobTicket.Stage.WITHDRAWN,
+                pending && observation.isPlaced(),
+                observation.entry().started() ? JobTicket.Stage.RELEASED : JobTicket.Stage.WITHDRAWN,
                 failure);
     }
 }

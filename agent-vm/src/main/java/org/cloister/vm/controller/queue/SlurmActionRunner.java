@@ -34,10 +34,10 @@ final class SlurmActionRunner {
      * @return the actions that Slurm confirmed; the result of the others is unknown before the next poll
      * @throws RuntimeException thrown by a call: a defect
      */
-    Set<SlurmAction> run(Collection<SlurmAction> steps) throws InterruptedException {
+    Set<SlurmAction> run(Collection<SlurmAction> actions) throws InterruptedException {
         Map<SlurmAction, FutureTask<Boolean>> tasks = new LinkedHashMap<>();
-        for (SlurmAction step : new LinkedHashSet<>(steps)) {
-            tasks.put(step, new FutureTask<>(() -> tried(step)));
+        for (SlurmAction action : new LinkedHashSet<>(actions)) {
+            tasks.put(action, new FutureTask<>(() -> tryAction(action)));
         }
         List<FutureTask<Boolean>> all = new ArrayList<>(tasks.values());
         all.forEach(calls::execute);
@@ -57,32 +57,32 @@ final class SlurmActionRunner {
         return done;
     }
 
-    private boolean tried(SlurmAction step) {
+    private boolean tryAction(SlurmAction action) {
         try {
-            call(step);
+            call(action);
             return true;
         } catch (SlurmRefusedException e) {
-            LOG.info("Slurm refused {}: {}", step, e.getMessage());
+            LOG.info("Slurm refused {}: {}", action, e.getMessage());
         } catch (SlurmUnavailableException e) {
-            LOG.warn("Slurm gave no answer to {}: {}", step, e.getMessage());
+            LOG.warn("Slurm gave no answer to {}: {}", action, e.getMessage());
         }
         return false;
     }
 
-    private void call(SlurmAction step) throws SlurmUnavailableException, SlurmRefusedException {
-        if (step instanceof SlurmAction.AssignJob place) {
+    private void call(SlurmAction action) throws SlurmUnavailableException, SlurmRefusedException {
+        if (action instanceof SlurmAction.AssignJob place) {
             slurm.placeJob(place.job(), place.ticket(), place.nodes());
-        } else if (step instanceof SlurmAction.UnassignJob unplace) {
+        } else if (action instanceof SlurmAction.UnassignJob unplace) {
             slurm.unplaceJob(unplace.job(), unplace.requirements());
-        } else if (step instanceof SlurmAction.HoldJob hold) {
+        } else if (action instanceof SlurmAction.HoldJob hold) {
             slurm.holdJob(hold.job());
-        } else if (step instanceof SlurmAction.SaveState save) {
+        } else if (action instanceof SlurmAction.SaveState save) {
             slurm.saveState(save.job());
-        } else if (step instanceof SlurmAction.DrainNode drain) {
+        } else if (action instanceof SlurmAction.DrainNode drain) {
             slurm.drainNode(drain.node(), drain.why());
-        } else if (step instanceof SlurmAction.MarkNodeDown down) {
+        } else if (action instanceof SlurmAction.MarkNodeDown down) {
             slurm.markNodeDown(down.node(), down.why());
-        } else if (step instanceof SlurmAction.DeleteNode remove) {
+        } else if (action instanceof SlurmAction.DeleteNode remove) {
             slurm.deleteNode(remove.node());
         }
     }

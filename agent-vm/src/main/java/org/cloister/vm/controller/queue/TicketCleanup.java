@@ -20,56 +20,57 @@ import org.slf4j.LoggerFactory;
 final class TicketCleanup {
     private static final Logger LOG = LoggerFactory.getLogger(TicketCleanup.class);
     /** Interval after which workers that have not ended a closed ticket are asked again. */
-    private static final long TELL_AGAIN_MS = 10_000;
+    private static final long REPEAT_CLOSE_MS = 10_000;
     /**
      * slurmctld saves up to 13 s late that it has forgotten a job, and a drive's file system takes some seconds more.
      */
-    private static final long WRITTEN_MS = 30_000;
+    private static final long STATE_SAVED_MS = 30_000;
 
-    private final QueueTickets books;
+    private final QueueTickets tickets;
     private final WorkerAllocator workers;
-    private final QueueMetrics timings;
-    private final AdminCommentWriter statements;
-    private final NodeCooldown rests = new NodeCooldown();
+    private final QueueMetrics metrics;
+    private final AdminCommentWriter commentWriter;
+    private final NodeCooldown cooldown = new NodeCooldown();
 
-    TicketCleanup(QueueTickets books, WorkerAllocator workers, QueueMetrics timings, AdminCommentWriter statements) {
-        this.books = books;
+    TicketCleanup(
+            QueueTickets tickets, WorkerAllocator workers, QueueMetrics metrics, AdminCommentWriter commentWriter) {
+        this.tickets = tickets;
         this.workers = workers;
-        this.timings = timings;
-        this.statements = statements;
+        this.metrics = metrics;
+        this.commentWriter = commentWriter;
     }
 
-    List<SlurmAction> decide(LocalSlurmSnapshot view) {
-        rests.update(view.nodes(), view.now.elapsedMs());
-        List<SlurmAction> steps = new ArrayList<>();
-        for (ActiveTicket ticket : books.all()) {
+    List<SlurmAction> decide(LocalSlurmSnapshot snapshot) {
+        cooldown.update(snapshot.nodes(), snapshot.now.elapsedMs());
+        List<SlurmAction> actions = new ArrayList<>();
+        for (ActiveTicket ticket : tickets.all()) {
             if (ticket.entry.isClosing()) {
-                closing(ticket, view, steps);
+                decideClosing(ticket, snapshot, actions);
             } else if (ticket.entry.stage() == JobTicket.Stage.GONE) {
-                gone(ticket, view);
+                decideGone(ticket, snapshot);
             }
         }
-        steps.addAll(strays(view));
-        return steps;
+        actions.addAll(orphanActions(snapshot));
+        return actions;
     }
 
-    private void closing(ActiveTicket ticket, LocalSlurmSnapshot view, List<SlurmAction> steps) {
+    private void decideClosing(ActiveTicket ticket, LocalSlurmSnapshot snapshot, List<SlurmAction> actions) {
         JobTicket entry = ticket.entry;
-        long nowMs = view.now.elapsedMs();
-        Map<String, LocalSlurmNode> nodes = view.nodesOf(entry.ticket());
+        long nowMs = snapshot.now.elapsedMs();
+        Map<String, LocalSlurmNode> nodes = snapshot.nodesOf(entry.ticket());
         if (ticket.reports.isEnded() && nodes.isEmpty()) {
             if (entry.stage() == JobTicket.Stage.RELEASED) {
-                Duration took = Duration.ofMillis(Math.max(0, ticket.reports.endedMs() - ticket.closedMs));
-                timings.phasePassed(WorkerPhase.TEARDOWN, took);
-                entry = entry.withPhases(Map.of(WorkerPhase.TEARDOWN, took));
+                Duration duration = Duration.ofMillis(Math.max(0, ticket.reports.endedMs() - ticket.closedMs));
+                metrics.phasePassed(WorkerPhase.TEARDOWN, duration);
+                entry = entry.withPhases(Map.of(WorkerPhase.TEARDOWN, duration));
             }
             LOG.info("gone ticket={} job={}", entry.ticket(), entry.job());
-            books.update(ticket, entry.markGone());
+            tickets.update(ticket, entry.markGone());
             return;
         }
-        steps.addAll(
-                NodeRemoval.actionsFor(nodes.values(), ticket.reports.isEnded(), node -> rests.isOver(node, nowMs)));
-        if (!ticket.reports.isEnded() && !ticket.isCloseRequestedWithin(TELL_AGAIN_MS, nowMs)) {
+        actions.addAll(
+                NodeRemoval.actionsFor(nodes.values(), ticket.reports.isEnded(), node -> cooldown.isOver(node, nowMs)));
+        if (!ticket.reports.isEnded() && !ticket.isCloseRequestedWithin(REPEAT_CLOSE_MS, nowMs)) {
             ticket.recordCloseRequest(nowMs);
             TicketTracker.requestClose(entry, workers);
         }
@@ -80,34 +81,36 @@ final class TicketCleanup {
      * and until the job's final AdminComment is written: a restarted slurmctld reports its own comment to accounting
      * again for the jobs that it has not forgotten yet.
      */
-    private void gone(ActiveTicket ticket, LocalSlurmSnapshot view) {
+    private void decideGone(ActiveTicket ticket, LocalSlurmSnapshot snapshot) {
         JobTicket entry = ticket.entry;
-        Optional<LocalSlurmJob> job = view.job(entry.job());
+        Optional<LocalSlurmJob> job = snapshot.job(entry.job());
         boolean lost = ticket.missedPolls >= SchedulingPolicy.LOST_POLLS;
         if (lost
-                && ticket.isMissedFor(WRITTEN_MS, view.now.elapsedMs())
+                && ticket.isMissedFor(STATE_SAVED_MS, snapshot.now.elapsedMs())
                 && ticket.commentWritten
                 && !ticket.commentFinal) {
             ticket.commentFinal = true;
             ticket.commentWritten = false;
         }
-        boolean over = job.isPresent() ? job.get().state() == LocalSlurmJobState.ENDED : lost;
-        if (!books.isNewest(ticket) || (ticket.commentWritten && ticket.commentFinal)) {
-            books.remove(ticket);
-        } else if (over && !ticket.commentWritten) {
-            statements.add(entry.ticket(), entry.job(), AdminComment.of(entry).text());
+        boolean ended = job.isPresent() ? job.get().state() == LocalSlurmJobState.ENDED : lost;
+        if (!tickets.isNewest(ticket) || (ticket.commentWritten && ticket.commentFinal)) {
+            tickets.remove(ticket);
+        } else if (ended && !ticket.commentWritten) {
+            commentWriter.add(
+                    entry.ticket(), entry.job(), AdminComment.of(entry).text());
         }
     }
 
     /** Returns the actions for orphaned nodes. None is removed before every ticket of the journal has a report. */
-    private List<SlurmAction> strays(LocalSlurmSnapshot view) {
+    private List<SlurmAction> orphanActions(LocalSlurmSnapshot snapshot) {
         Set<String> features = new HashSet<>();
-        for (ActiveTicket ticket : books.all()) {
+        for (ActiveTicket ticket : tickets.all()) {
             if (!ticket.reports.hasReport() && ticket.entry.stage() != JobTicket.Stage.GONE) {
                 return List.of();
             }
             features.add(LocalSlurm.feature(ticket.entry.ticket()));
         }
-        return NodeRemoval.orphanActions(view.nodes(), features, node -> rests.isOver(node, view.now.elapsedMs()));
+        return NodeRemoval.orphanActions(
+                snapshot.nodes(), features, node -> cooldown.isOver(node, snapshot.now.elapsedMs()));
     }
 }

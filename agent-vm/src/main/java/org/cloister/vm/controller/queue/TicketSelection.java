@@ -40,29 +40,29 @@ final class TicketSelection {
      */
     static Outcome select(
             List<Candidate> candidates, Map<Long, Integer> components, Map<Long, Integer> running, int free) {
-        List<Candidate> admitted = new ArrayList<>();
-        List<LocalSlurmJob> waiting = new ArrayList<>();
+        List<Candidate> selected = new ArrayList<>();
+        List<LocalSlurmJob> overQuota = new ArrayList<>();
         Map<Long, Integer> busy = new HashMap<>(running);
-        int left = free;
-        for (List<Candidate> together : groups(candidates)) {
-            LocalSlurmJob first = together.get(0).job();
-            boolean complete = first.hetJobId() == 0 || together.size() == components.getOrDefault(first.hetJobId(), 0);
+        int remaining = free;
+        for (List<Candidate> group : groups(candidates)) {
+            LocalSlurmJob first = group.get(0).job();
+            boolean complete = first.hetJobId() == 0 || group.size() == components.getOrDefault(first.hetJobId(), 0);
             boolean throttled = first.throttle() > 0 && busy.getOrDefault(first.arrayJobId(), 0) >= first.throttle();
-            if (!complete || throttled || !together.stream().allMatch(Candidate::retryAllowed)) {
+            if (!complete || throttled || !group.stream().allMatch(Candidate::retryAllowed)) {
                 continue;
             }
-            if (together.size() > left) {
-                left = 0;
-                together.forEach(each -> waiting.add(each.job()));
+            if (group.size() > remaining) {
+                remaining = 0;
+                group.forEach(each -> overQuota.add(each.job()));
                 continue;
             }
-            left -= together.size();
-            admitted.addAll(together);
+            remaining -= group.size();
+            selected.addAll(group);
             if (first.arrayJobId() != 0) {
                 busy.merge(first.arrayJobId(), 1, Integer::sum);
             }
         }
-        return new Outcome(List.copyOf(admitted), List.copyOf(waiting));
+        return new Outcome(List.copyOf(selected), List.copyOf(overQuota));
     }
 
     /** Groups the candidates; a heterogeneous job has the position of its first component. */

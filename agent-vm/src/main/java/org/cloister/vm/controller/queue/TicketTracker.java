@@ -21,27 +21,27 @@ final class TicketTracker {
     private static final Logger LOG = LoggerFactory.getLogger(TicketTracker.class);
 
     private final QueueSettings settings;
-    private final QueueTickets books;
+    private final QueueTickets tickets;
     private final WorkerAllocator workers;
-    private final QueueMetrics timings;
-    private final JobRequests wanted;
-    private final SchedulingPolicy course;
+    private final QueueMetrics metrics;
+    private final JobRequests requests;
+    private final SchedulingPolicy policy;
 
     /** Follow-ups of actions, run when the action has succeeded. */
-    private final Map<SlurmAction, Runnable> whenDone = new LinkedHashMap<>();
+    private final Map<SlurmAction, Runnable> followUps = new LinkedHashMap<>();
 
     TicketTracker(
             QueueSettings settings,
-            QueueTickets books,
+            QueueTickets tickets,
             WorkerAllocator workers,
-            QueueMetrics timings,
-            JobRequests wanted) {
+            QueueMetrics metrics,
+            JobRequests requests) {
         this.settings = settings;
-        this.books = books;
+        this.tickets = tickets;
         this.workers = workers;
-        this.timings = timings;
-        this.wanted = wanted;
-        this.course = new SchedulingPolicy(settings.startTimeout());
+        this.metrics = metrics;
+        this.requests = requests;
+        this.policy = new SchedulingPolicy(settings.startTimeout());
     }
 
     /**
@@ -49,27 +49,28 @@ final class TicketTracker {
      *
      * @return actions for Slurm; {@link #onActionDone} is called for each that succeeded
      */
-    List<SlurmAction> decide(LocalSlurmSnapshot view) {
-        whenDone.clear();
-        List<SlurmAction> steps = new ArrayList<>();
-        for (List<ActiveTicket> together : groups()) {
-            List<SchedulingPolicy.Observation> sights =
-                    together.stream().map(each -> sight(each, view)).toList();
-            long set = together.get(0).entry.hetJobId();
-            long waiting = sights.stream()
+    List<SlurmAction> decide(LocalSlurmSnapshot snapshot) {
+        followUps.clear();
+        List<SlurmAction> actions = new ArrayList<>();
+        for (List<ActiveTicket> group : groups()) {
+            List<SchedulingPolicy.Observation> observations =
+                    group.stream().map(each -> observe(each, snapshot)).toList();
+            long set = group.get(0).entry.hetJobId();
+            long waiting = observations.stream()
                     .filter(each -> each.job().isPresent() && each.job().get().state() == LocalSlurmJobState.PENDING)
                     .count();
-            boolean complete = set == 0 || waiting == view.pendingComponents().getOrDefault(set, 0);
-            List<TicketDecision> verdicts = course.decide(sights, complete);
-            for (int i = 0; i < verdicts.size(); i++) {
-                apply(together.get(i), sights.get(i), verdicts.get(i), view.now, steps);
+            boolean complete =
+                    set == 0 || waiting == snapshot.pendingComponents().getOrDefault(set, 0);
+            List<TicketDecision> decisions = policy.decide(observations, complete);
+            for (int i = 0; i < decisions.size(); i++) {
+                apply(group.get(i), observations.get(i), decisions.get(i), snapshot.now, actions);
             }
         }
-        return steps;
+        return actions;
     }
 
-    void onActionDone(SlurmAction step) {
-        Runnable then = whenDone.get(step);
+    void onActionDone(SlurmAction action) {
+        Runnable then = followUps.get(action);
         if (then != null) {
             then.run();
         }
@@ -77,7 +78,7 @@ final class TicketTracker {
 
     private Collection<List<ActiveTicket>> groups() {
         Map<String, List<ActiveTicket>> groups = new LinkedHashMap<>();
-        for (ActiveTicket each : books.all()) {
+        for (ActiveTicket each : tickets.all()) {
             if (each.entry.isOpen()) {
                 String key = each.entry.hetJobId() == 0 ? each.entry.ticket() : "set " + each.entry.hetJobId();
                 groups.computeIfAbsent(key, none -> new ArrayList<>()).add(each);
@@ -86,101 +87,101 @@ final class TicketTracker {
         return groups.values();
     }
 
-    private SchedulingPolicy.Observation sight(ActiveTicket ticket, LocalSlurmSnapshot view) {
-        Optional<LocalSlurmJob> job = view.job(ticket.entry.job());
-        SchedulingPolicy.Observation sight = new SchedulingPolicy.Observation(
+    private SchedulingPolicy.Observation observe(ActiveTicket ticket, LocalSlurmSnapshot snapshot) {
+        Optional<LocalSlurmJob> job = snapshot.job(ticket.entry.job());
+        SchedulingPolicy.Observation observation = new SchedulingPolicy.Observation(
                 ticket.entry,
                 ticket.reports,
                 job,
                 ticket.missedPolls,
-                job.flatMap(each -> wanted.requestFor(each).request()),
-                view.nodesOf(ticket.entry.ticket()),
+                job.flatMap(each -> requests.requestFor(each).request()),
+                snapshot.nodesOf(ticket.entry.ticket()),
                 ticket.placedMs,
-                view.now.elapsedMs());
-        if (!sight.isPlaced()) {
+                snapshot.now.elapsedMs());
+        if (!observation.isPlaced()) {
             ticket.placedMs = OptionalLong.empty();
         } else if (ticket.placedMs.isEmpty()) {
-            ticket.placedMs = OptionalLong.of(view.now.elapsedMs());
+            ticket.placedMs = OptionalLong.of(snapshot.now.elapsedMs());
         }
-        return sight;
+        return observation;
     }
 
     private void apply(
             ActiveTicket ticket,
-            SchedulingPolicy.Observation sight,
-            TicketDecision verdict,
+            SchedulingPolicy.Observation observation,
+            TicketDecision decision,
             ClockReading now,
-            List<SlurmAction> steps) {
+            List<SlurmAction> actions) {
         JobTicket entry = ticket.entry;
-        if (verdict instanceof TicketDecision.Ready) {
-            ticket.recordRegistration(sight.nowMs());
-            steps.add(new SlurmAction.AssignJob(
+        if (decision instanceof TicketDecision.Ready) {
+            ticket.recordRegistration(observation.nowMs());
+            actions.add(new SlurmAction.AssignJob(
                     entry.job(), entry.ticket(), entry.request().nodes()));
             LOG.info(
                     "placed ticket={} job={} nodes={}",
                     entry.ticket(),
                     entry.job(),
                     entry.request().nodes());
-        } else if (verdict instanceof TicketDecision.Runs runs) {
-            runs(ticket, runs, sight, steps);
-        } else if (verdict instanceof TicketDecision.GiveUp up && up.unplace()) {
-            SlurmAction step = new SlurmAction.UnassignJob(entry.job(), entry.requirements());
-            steps.add(step);
-            whenDone.put(step, () -> close(ticket, up, now));
-        } else if (verdict instanceof TicketDecision.GiveUp up) {
-            close(ticket, up, now);
+        } else if (decision instanceof TicketDecision.Runs runs) {
+            applyRuns(ticket, runs, observation, actions);
+        } else if (decision instanceof TicketDecision.GiveUp giveUp && giveUp.unplace()) {
+            SlurmAction action = new SlurmAction.UnassignJob(entry.job(), entry.requirements());
+            actions.add(action);
+            followUps.put(action, () -> close(ticket, giveUp, now));
+        } else if (decision instanceof TicketDecision.GiveUp giveUp) {
+            close(ticket, giveUp, now);
         }
     }
 
-    private void runs(
+    private void applyRuns(
             ActiveTicket ticket,
             TicketDecision.Runs runs,
-            SchedulingPolicy.Observation sight,
-            List<SlurmAction> steps) {
+            SchedulingPolicy.Observation observation,
+            List<SlurmAction> actions) {
         JobTicket entry = ticket.entry;
         if (!entry.started()) {
-            books.update(ticket, entry.withPhases(ticket.phaseDurations()).markStarted());
-            timings.jobStarted(Duration.ofMillis(Math.max(0, sight.nowMs() - ticket.requestedMs)));
-            ticket.phaseDurations().forEach(timings::phasePassed);
+            tickets.update(ticket, entry.withPhases(ticket.phaseDurations()).markStarted());
+            metrics.jobStarted(Duration.ofMillis(Math.max(0, observation.nowMs() - ticket.requestedMs)));
+            ticket.phaseDurations().forEach(metrics::phasePassed);
             LOG.info("started ticket={} job={}", entry.ticket(), entry.job());
         }
         if (!ticket.saved && !runs.ending()) {
-            SlurmAction save = new SlurmAction.SaveState(sight.job().orElseThrow());
-            steps.add(save);
-            whenDone.put(save, () -> ticket.saved = true);
+            SlurmAction save = new SlurmAction.SaveState(observation.job().orElseThrow());
+            actions.add(save);
+            followUps.put(save, () -> ticket.saved = true);
         }
-        for (LocalSlurmNode node : sight.nodes().values()) {
+        for (LocalSlurmNode node : observation.nodes().values()) {
             if (runs.goneNodes().contains(node.name()) && node.state() != LocalSlurmNode.State.UNAVAILABLE) {
-                steps.add(new SlurmAction.MarkNodeDown(node.name(), "its VM has gone"));
+                actions.add(new SlurmAction.MarkNodeDown(node.name(), "its VM has gone"));
             } else if (runs.ending() && NodeRemoval.acceptsJobs(node)) {
-                steps.add(new SlurmAction.DrainNode(node.name(), "its job ends"));
+                actions.add(new SlurmAction.DrainNode(node.name(), "its job ends"));
             }
         }
     }
 
     /** Closes a ticket. All components of a heterogeneous job are open at once, so each records its own time. */
-    private void close(ActiveTicket ticket, TicketDecision.GiveUp up, ClockReading now) {
+    private void close(ActiveTicket ticket, TicketDecision.GiveUp giveUp, ClockReading now) {
         JobTicket entry = ticket.entry.withPhases(ticket.phaseDurations());
         int failures = entry.failures();
-        if (up.failure().isPresent()) {
-            EndReason trouble = up.failure().get();
-            failures = trouble.retryable() ? failures + 1 : Math.max(settings.maxAttempts(), failures + 1);
-            timings.attemptFailed(trouble);
+        if (giveUp.failure().isPresent()) {
+            EndReason failure = giveUp.failure().get();
+            failures = failure.retryable() ? failures + 1 : Math.max(settings.maxAttempts(), failures + 1);
+            metrics.attemptFailed(failure);
             LOG.warn(
                     "failed ticket={} job={} attempt={} phase={} code={} reason=\"{}\"",
                     entry.ticket(),
                     entry.job(),
                     entry.attempt(),
-                    trouble.phase(),
-                    trouble.code(),
-                    trouble.text());
+                    failure.phase(),
+                    failure.code(),
+                    failure.text());
         }
-        LOG.info("closed ticket={} job={} as={}", entry.ticket(), entry.job(), up.stage());
+        LOG.info("closed ticket={} job={} as={}", entry.ticket(), entry.job(), giveUp.stage());
         ticket.recordCloseRequest(now.elapsedMs());
         ticket.closedMs = now.elapsedMs();
-        books.update(
+        tickets.update(
                 ticket,
-                entry.markClosed(up.stage(), up.failure(), failures, now.wallMs()),
+                entry.markClosed(giveUp.stage(), giveUp.failure(), failures, now.wallMs()),
                 () -> requestClose(ticket.entry, workers));
     }
 

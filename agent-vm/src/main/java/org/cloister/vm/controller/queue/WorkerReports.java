@@ -14,23 +14,23 @@ import org.cloister.vm.controller.tickets.WorkerPhase;
 
 /** The workers' reports on one ticket since this process started. An event may arrive twice, and an old one late. */
 final class WorkerReports {
-    private boolean any;
+    private boolean hasReport;
     private OptionalInt slots = OptionalInt.empty();
     private final Map<Integer, String> ready = new HashMap<>();
     private final Set<Integer> gone = new HashSet<>();
     private final Map<Integer, WorkerPhase> reached = new HashMap<>();
     private final Map<WorkerPhase, Duration> slowest = new EnumMap<>(WorkerPhase.class);
-    private Optional<EndReason> trouble = Optional.empty();
+    private Optional<EndReason> failureReason = Optional.empty();
     private boolean ended;
-    private boolean unknown;
+    private boolean endedWithoutReport;
     private long allocatedMs;
     private long readyMs;
     private long endedMs;
 
     /** @param nowMs {@link ClockReading#elapsedMs} */
     void apply(WorkerEvent event, long nowMs) {
-        boolean first = !any;
-        any = true;
+        boolean first = !hasReport;
+        hasReport = true;
         if (event instanceof WorkerEvent.Allocated allocated) {
             allocatedMs = slots.isPresent() ? allocatedMs : nowMs;
             slots = OptionalInt.of(allocated.slots());
@@ -43,23 +43,23 @@ final class WorkerReports {
             }
         } else if (event instanceof WorkerEvent.NodeGone node) {
             gone.add(node.slot());
-            trouble = trouble.or(() -> Optional.of(node.reason()));
+            failureReason = failureReason.or(() -> Optional.of(node.reason()));
         } else if (event instanceof WorkerEvent.Refused refused) {
-            trouble = trouble.or(() -> Optional.of(refused.reason()));
-            end(nowMs);
+            failureReason = failureReason.or(() -> Optional.of(refused.reason()));
+            recordEnd(nowMs);
         } else if (event instanceof WorkerEvent.Ended end) {
-            unknown = first;
-            trouble = trouble.or(() -> Optional.of(end.reason()));
-            end(nowMs);
+            endedWithoutReport = first;
+            failureReason = failureReason.or(() -> Optional.of(end.reason()));
+            recordEnd(nowMs);
         }
     }
 
     /** Returns whether the workers know the ticket, or have reported that they do not. */
     boolean hasReport() {
-        return any;
+        return hasReport;
     }
 
-    private void end(long nowMs) {
+    private void recordEnd(long nowMs) {
         endedMs = ended ? endedMs : nowMs;
         ended = true;
     }
@@ -100,7 +100,7 @@ final class WorkerReports {
 
     /** Returns what permanently prevents the ticket from having all its nodes; the first of several reasons. */
     Optional<EndReason> failureReason() {
-        return trouble;
+        return failureReason;
     }
 
     boolean isEnded() {
@@ -114,7 +114,7 @@ final class WorkerReports {
 
     /** Returns whether its end is the only report: the ticket may never have been submitted. */
     boolean endedWithoutReport() {
-        return unknown;
+        return endedWithoutReport;
     }
 
     Map<WorkerPhase, Duration> slowestPhases() {
@@ -126,15 +126,15 @@ final class WorkerReports {
         if (slots.isEmpty()) {
             return WorkerPhase.QUEUE;
         }
-        WorkerPhase least = WorkerPhase.REGISTRATION;
+        WorkerPhase furthestBehind = WorkerPhase.REGISTRATION;
         for (int slot = 0; slot < nodes; slot++) {
             if (!ready.containsKey(slot)) {
                 WorkerPhase passed = reached.getOrDefault(slot, WorkerPhase.QUEUE);
-                WorkerPhase in = after(passed);
-                least = in.compareTo(least) < 0 ? in : least;
+                WorkerPhase phase = after(passed);
+                furthestBehind = phase.compareTo(furthestBehind) < 0 ? phase : furthestBehind;
             }
         }
-        return least;
+        return furthestBehind;
     }
 
     private static WorkerPhase after(WorkerPhase passed) {

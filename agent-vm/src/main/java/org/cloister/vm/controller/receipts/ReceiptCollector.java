@@ -39,12 +39,12 @@ import org.slf4j.LoggerFactory;
 public final class ReceiptCollector implements TicketRecorder, HandoverRecorder {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiptCollector.class);
 
-    private final ReceiptSigner self;
+    private final ReceiptSigner signer;
     private final Supplier<Optional<SiteTrust.TrustedRelay>> relay;
     private final ReceiptDraftFolder drafts;
-    private final ReceiptIssuer issuing;
+    private final ReceiptIssuer issuer;
     private final InstantSource clock;
-    private Optional<VerifiedAuditHead> newest = Optional.empty();
+    private Optional<VerifiedAuditHead> newestHead = Optional.empty();
 
     /**
      * Signer of receipts.
@@ -61,15 +61,15 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     private ReceiptCollector(
-            ReceiptSigner self,
+            ReceiptSigner signer,
             Supplier<Optional<SiteTrust.TrustedRelay>> relay,
             ReceiptDraftFolder drafts,
             Path written,
             InstantSource clock) {
-        this.self = self;
+        this.signer = signer;
         this.relay = relay;
         this.drafts = drafts;
-        this.issuing = new ReceiptIssuer(self, drafts, written, clock);
+        this.issuer = new ReceiptIssuer(signer, drafts, written, clock);
         this.clock = clock;
     }
 
@@ -81,21 +81,21 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
      * @param written folder of finished receipts, readable by all
      */
     public static ReceiptCollector open(
-            ReceiptSigner self,
+            ReceiptSigner signer,
             Supplier<Optional<SiteTrust.TrustedRelay>> relay,
             Path drafts,
             Path written,
             InstantSource clock)
             throws IOException {
         Files.createDirectories(written);
-        return new ReceiptCollector(self, relay, ReceiptDraftFolder.open(drafts), written, clock);
+        return new ReceiptCollector(signer, relay, ReceiptDraftFolder.open(drafts), written, clock);
     }
 
     @Override
     public void recordSubmission(Ticket ticket, byte[] envelope) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket.id());
         if (known.isEmpty() || !known.get().digest().equals(Digest.sha256(ticket.payload()))) {
-            drafts.write(ReceiptDraft.start(ticket, envelope, self.chain().get()));
+            drafts.write(ReceiptDraft.start(ticket, envelope, signer.chain().get()));
         }
     }
 
@@ -107,18 +107,19 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         }
         ReceiptDraft before = known.get();
         Optional<SiteTrust.TrustedRelay> from = relay.get();
-        from.ifPresent(shown -> witness(shown, update.head()));
+        from.ifPresent(shown -> recordHead(shown, update.head()));
         ReceiptDraft draft = before;
         if (update.job() != 0 && before.allocation().isEmpty()) {
             draft = draft.withJob(update.job());
         }
-        if (draft.relay().isEmpty() && newest.isPresent()) {
-            draft = draft.withRelay(newest.get().chain(), newest.get().envelope());
+        if (draft.relay().isEmpty() && newestHead.isPresent()) {
+            draft = draft.withRelay(newestHead.get().chain(), newestHead.get().envelope());
         }
         if (from.isPresent()
                 && draft.allocation().isEmpty()
                 && !update.allocation().isEmpty()) {
-            draft = allocated(draft, from.get(), update.allocation().toByteArray());
+            draft = withVerifiedAllocation(
+                    draft, from.get(), update.allocation().toByteArray());
         }
         if (update.state() == TicketState.ENDED && draft.end().isEmpty()) {
             draft = draft.withEnd(new ReceiptDraft.End(update.end().orElseThrow(), clock.instant()));
@@ -126,34 +127,37 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         if (!draft.equals(before)) {
             drafts.write(draft);
         }
-        issuing.issueIfDue(draft, newest);
+        issuer.issueIfDue(draft, newestHead);
     }
 
-    private void witness(SiteTrust.TrustedRelay from, ByteString head) {
+    private void recordHead(SiteTrust.TrustedRelay from, ByteString head) {
         try {
             VerifiedAuditHead shown = VerifiedAuditHead.verify(from, head);
             Optional<AuditWitness.Alarm> alarm =
-                    newest.flatMap(before -> AuditWitness.alarm(before.head(), shown.head()));
+                    newestHead.flatMap(before -> AuditWitness.alarm(before.head(), shown.head()));
             alarm.ifPresent(each -> LOG.warn("relay: {}", each.text()));
             // The relay that signs allocations now may not have signed the head of another log.
             if (alarm.isEmpty() || alarm.get().reason() == AuditWitness.Reason.OTHER_LOG) {
-                newest = Optional.of(shown);
+                newestHead = Optional.of(shown);
             }
         } catch (IOException e) {
             LOG.warn("relay: audit head: {}", e.getMessage());
         }
     }
 
-    private ReceiptDraft allocated(ReceiptDraft draft, SiteTrust.TrustedRelay from, byte[] envelope) {
+    private ReceiptDraft withVerifiedAllocation(ReceiptDraft draft, SiteTrust.TrustedRelay from, byte[] envelope) {
         try {
-            Allocation given = AllocationVerifier.read(envelope, from.identity());
-            if (!given.ticket().equals(draft.ticket()) || !given.digest().equals(draft.digest())) {
+            Allocation allocation = AllocationVerifier.read(envelope, from.identity());
+            if (!allocation.ticket().equals(draft.ticket())
+                    || !allocation.digest().equals(draft.digest())) {
                 throw new MalformedException("allocation: want that of " + draft.ticket() + ", " + draft.digest()
-                        + ", have that of " + given.ticket() + ", " + given.digest());
+                        + ", have that of " + allocation.ticket() + ", " + allocation.digest());
             }
-            ReceiptDraft with = draft.withAllocation(ReceiptBytes.of(envelope)).withJob(given.globalJob());
-            return newest.map(head -> with.withRelay(head.chain(), head.envelope()))
-                    .orElse(with);
+            ReceiptDraft extended =
+                    draft.withAllocation(ReceiptBytes.of(envelope)).withJob(allocation.globalJob());
+            return newestHead
+                    .map(head -> extended.withRelay(head.chain(), head.envelope()))
+                    .orElse(extended);
         } catch (IOException e) {
             LOG.warn("receipt of {}: {}", draft.ticket(), e.getMessage());
             return draft;
@@ -175,12 +179,13 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         }
         byte[] envelope = part.statement().toByteArray();
         try {
-            HostStatement said = HostStatement.parse(DsseEnvelope.parse(envelope, HostStatement.MAX_BYTES)
+            HostStatement statement = HostStatement.parse(DsseEnvelope.parse(envelope, HostStatement.MAX_BYTES)
                     .verify(
                             HostStatement.TYPE,
                             List.of(allocation.slots().get(part.slot()).key()),
                             1));
-            requireSame("host's part", said.facts().ticket(), said.facts().slot(), part.ticket(), part.slot());
+            requireSame(
+                    "host's part", statement.facts().ticket(), statement.facts().slot(), part.ticket(), part.slot());
         } catch (IOException e) {
             LOG.warn("receipt of {}: slot {}: host's part refused: {}", part.ticket(), part.slot(), e.getMessage());
             return;
@@ -191,33 +196,38 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
                         .withHost(part.chain().stream()
                                 .map(ByteString::toByteArray)
                                 .toList()));
-        issuing.issueIfDue(known.get(), newest);
+        issuer.issueIfDue(known.get(), newestHead);
     }
 
     @Override
-    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument given) throws IOException {
+    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument allocation)
+            throws IOException {
         recordHandover(
                 place.ticket(),
                 place.slot(),
                 evidence.toByteArray(),
                 org.cloister.protocol.receipt.HandoverRecord.of(
-                        given.time(),
-                        given.certificates().stream()
+                        allocation.time(),
+                        allocation.certificates().stream()
                                 .map(ByteString::toByteArray)
                                 .toList(),
                         place.nonce()),
-                given.policy());
+                allocation.policy());
     }
 
     void recordHandover(
-            String ticket, int slot, byte[] evidence, org.cloister.protocol.receipt.HandoverRecord made, Digest policy)
+            String ticket,
+            int slot,
+            byte[] evidence,
+            org.cloister.protocol.receipt.HandoverRecord handover,
+            Digest policy)
             throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket);
         if (known.isEmpty()) {
             LOG.warn("receipt of {}: none: the ticket is of a start that kept no receipts", ticket);
             return;
         }
-        drafts.write(ticket, drafts.slot(ticket, slot).withEvidence(evidence).withHandOver(made));
+        drafts.write(ticket, drafts.slot(ticket, slot).withEvidence(evidence).withHandOver(handover));
         if (!known.get().policy().equals(Optional.of(policy))) {
             drafts.write(known.get().withPolicy(policy));
         }
@@ -234,27 +244,27 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
             return;
         }
         byte[] envelope = part.toByteArray();
-        EvidenceStatement statement = EvidenceStatement.claimed(
+        EvidenceStatement evidence = EvidenceStatement.claimed(
                 DsseEnvelope.parse(slot.evidence().get().bytes(), 2 * EvidenceStatement.MAX_BYTES));
         try {
-            WorkerStatement said = WorkerStatement.parse(DsseEnvelope.parse(envelope, WorkerStatement.MAX_BYTES)
+            WorkerStatement statement = WorkerStatement.parse(DsseEnvelope.parse(envelope, WorkerStatement.MAX_BYTES)
                     .verify(
                             WorkerStatement.TYPE,
-                            List.of(statement.claim().keys().signing()),
+                            List.of(evidence.claim().keys().signing()),
                             1));
-            requireSame("worker's part", said.ticket(), said.slot(), ticket, number);
+            requireSame("worker's part", statement.ticket(), statement.slot(), ticket, number);
         } catch (IOException e) {
             LOG.warn("receipt of {}: slot {}: worker's part refused: {}", ticket, number, e.getMessage());
             return;
         }
         drafts.write(ticket, slot.withWorkerStatement(envelope));
-        issuing.issueIfDue(known.get(), newest);
+        issuer.issueIfDue(known.get(), newestHead);
     }
 
-    private static void requireSame(String what, String ticket, long slot, String wantTicket, int wantSlot)
+    private static void requireSame(String kind, String ticket, long slot, String wantTicket, int wantSlot)
             throws MalformedException {
         if (!ticket.equals(wantTicket) || slot != wantSlot) {
-            throw new MalformedException(what + ": want one of " + wantTicket + ", slot " + wantSlot + ", have one of "
+            throw new MalformedException(kind + ": want one of " + wantTicket + ", slot " + wantSlot + ", have one of "
                     + ticket + ", slot " + slot);
         }
     }
@@ -272,11 +282,11 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         } else if (known.isPresent()) {
             // No relay has more information on it.
             ReceiptDraft draft = known.get();
-            issuing.issue(
+            issuer.issue(
                     draft.end().isPresent()
                             ? draft
                             : draft.withEnd(new ReceiptDraft.End(TicketEnd.LOST, clock.instant())),
-                    newest);
+                    newestHead);
         }
     }
 
@@ -292,7 +302,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     public void issueDue() {
         for (ReceiptDraft draft : drafts.all()) {
             try {
-                issuing.issueIfDue(draft, newest);
+                issuer.issueIfDue(draft, newestHead);
             } catch (IOException | RuntimeException e) {
                 LOG.error("receipt of {}: not written, and tried again: {}", draft.ticket(), e.toString());
             }

@@ -26,33 +26,34 @@ import org.slf4j.LoggerFactory;
 final class ReceiptIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiptIssuer.class);
     /** Time for a host that may have failed. A host signs at most an hour after its VM's end. */
-    private static final Duration LOST_HOST = Duration.ofHours(2);
+    private static final Duration LOST_HOST_LIMIT = Duration.ofHours(2);
     /** Time for a silent host: as long as hosts report and relays keep statements. */
-    private static final Duration SILENT_HOST = Duration.ofDays(30);
+    private static final Duration SILENT_HOST_LIMIT = Duration.ofDays(30);
     /** Time for a slot about which this VM knows nothing: possibly nothing ran there, so that there is no part. */
-    private static final Duration EMPTY_SLOT = Duration.ofMinutes(10);
+    private static final Duration EMPTY_SLOT_LIMIT = Duration.ofMinutes(10);
 
     private static final String READABLE = "rw-r--r--";
 
-    private final ReceiptCollector.ReceiptSigner self;
+    private final ReceiptCollector.ReceiptSigner signer;
     private final ReceiptDraftFolder drafts;
-    private final Path written;
+    private final Path receiptFolder;
     private final InstantSource clock;
 
-    /** @param written folder of finished receipts, readable by all */
-    ReceiptIssuer(ReceiptCollector.ReceiptSigner self, ReceiptDraftFolder drafts, Path written, InstantSource clock) {
-        this.self = self;
+    /** @param receiptFolder folder of finished receipts, readable by all */
+    ReceiptIssuer(
+            ReceiptCollector.ReceiptSigner signer, ReceiptDraftFolder drafts, Path receiptFolder, InstantSource clock) {
+        this.signer = signer;
         this.drafts = drafts;
-        this.written = written;
+        this.receiptFolder = receiptFolder;
         this.clock = clock;
     }
 
     /**
      * Writes the receipt if it is due.
      *
-     * @param newest head that a relay has shown
+     * @param newestHead head that a relay has shown
      */
-    void issueIfDue(ReceiptDraft draft, Optional<VerifiedAuditHead> newest) throws IOException {
+    void issueIfDue(ReceiptDraft draft, Optional<VerifiedAuditHead> newestHead) throws IOException {
         if (draft.end().isEmpty() || draft.relay().isEmpty()) {
             return;
         }
@@ -61,13 +62,14 @@ final class ReceiptIssuer {
             TicketEnd how = draft.end().get().how();
             boolean mayBeLost = how == TicketEnd.NODE_FAILED || how == TicketEnd.LOST;
             for (ReceiptSlot slot : slots(draft)) {
-                Duration patience = slot.evidence().isEmpty() ? EMPTY_SLOT : mayBeLost ? LOST_HOST : SILENT_HOST;
-                if (slot.hostStatement().isEmpty() && since.compareTo(patience) < 0) {
+                Duration limit =
+                        slot.evidence().isEmpty() ? EMPTY_SLOT_LIMIT : mayBeLost ? LOST_HOST_LIMIT : SILENT_HOST_LIMIT;
+                if (slot.hostStatement().isEmpty() && since.compareTo(limit) < 0) {
                     return;
                 }
             }
         }
-        issue(draft, newest);
+        issue(draft, newestHead);
     }
 
     private List<ReceiptSlot> slots(ReceiptDraft draft) throws IOException {
@@ -80,21 +82,21 @@ final class ReceiptIssuer {
     }
 
     /** Writes the receipt now, even if parts are missing. */
-    void issue(ReceiptDraft draft, Optional<VerifiedAuditHead> newest) throws IOException {
+    void issue(ReceiptDraft draft, Optional<VerifiedAuditHead> newestHead) throws IOException {
         // The signer of the allocation must have signed the head.
-        Optional<VerifiedAuditHead> now =
-                newest.filter(head -> draft.allocation().isEmpty() || head.isSignedBy(draft.relay()));
+        Optional<VerifiedAuditHead> head =
+                newestHead.filter(each -> draft.allocation().isEmpty() || each.isSignedBy(draft.relay()));
         List<ReceiptSlot> slots = draft.allocation().isPresent() ? slots(draft) : List.of();
         ReceiptDraft.End end = draft.end().orElseThrow();
         Instant issued = clock.instant();
         Receipt receipt = new Receipt(
-                self.project(),
+                signer.project(),
                 draft.ticket(),
                 draft.digest(),
                 draft.request(),
-                draft.epoch() == self.epoch() ? List.of() : draft.signer(),
-                ReceiptBytes.all(self.chain().get()),
-                now.map(VerifiedAuditHead::chain).orElse(draft.relay()),
+                draft.epoch() == signer.epoch() ? List.of() : draft.signer(),
+                ReceiptBytes.all(signer.chain().get()),
+                head.map(VerifiedAuditHead::chain).orElse(draft.relay()),
                 draft.job() == 0 ? Optional.empty() : Optional.of(draft.job()),
                 draft.allocation(),
                 slots,
@@ -102,9 +104,9 @@ final class ReceiptIssuer {
                 end.how(),
                 end.time(),
                 issued,
-                now.map(VerifiedAuditHead::envelope).or(draft::audit).orElseThrow(),
-                self.documents().size() <= Receipt.MAX_DOCUMENTS ? ReceiptBytes.all(self.documents()) : List.of());
-        Path file = written.resolve(draft.ticket() + ".json");
+                head.map(VerifiedAuditHead::envelope).or(draft::audit).orElseThrow(),
+                signer.documents().size() <= Receipt.MAX_DOCUMENTS ? ReceiptBytes.all(signer.documents()) : List.of());
+        Path file = receiptFolder.resolve(draft.ticket() + ".json");
         AtomicFile.replace(file, signed(receipt));
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(READABLE));
         drafts.remove(draft.ticket());
@@ -113,22 +115,25 @@ final class ReceiptIssuer {
 
     private byte[] signed(Receipt receipt) throws IOException {
         try {
-            return receipt.sign(self.key()).bytes();
+            return receipt.sign(signer.key()).bytes();
         } catch (GeneralSecurityException e) {
             throw new IOException("receipt of " + receipt.ticket() + ": cannot be signed: " + e.getMessage(), e);
         }
     }
 
     private static void logIssue(ReceiptDraft draft, List<ReceiptSlot> slots) {
-        List<Integer> silent = slots.stream()
+        List<Integer> withoutStatement = slots.stream()
                 .filter(slot ->
                         slot.handOver().isPresent() && slot.workerStatement().isEmpty())
                 .map(ReceiptSlot::slot)
                 .toList();
-        if (silent.isEmpty()) {
+        if (withoutStatement.isEmpty()) {
             LOG.info("receipt of {}: written", draft.ticket());
         } else {
-            LOG.warn("receipt of {}: written; workers that ended without their part: slots {}", draft.ticket(), silent);
+            LOG.warn(
+                    "receipt of {}: written; workers that ended without their part: slots {}",
+                    draft.ticket(),
+                    withoutStatement);
         }
     }
 }

@@ -24,13 +24,13 @@ record VerifiedAuditHead(VerificationKey key, List<ReceiptBytes> chain, AuditHea
      *
      * @throws IOException if this relay has not signed it
      */
-    static VerifiedAuditHead verify(SiteTrust.TrustedRelay from, ByteString signed) throws IOException {
-        VerificationKey key = from.identity().key();
+    static VerifiedAuditHead verify(SiteTrust.TrustedRelay relay, ByteString signed) throws IOException {
+        VerificationKey key = relay.identity().key();
         SignedAuditHead head =
                 AuditHead.verify(DsseEnvelope.parse(signed.toByteArray(), AuditHead.MAX_BYTES), List.of(key));
         return new VerifiedAuditHead(
                 key,
-                ReceiptBytes.all(from.chain()),
+                ReceiptBytes.all(relay.chain()),
                 head.head(),
                 ReceiptBytes.of(head.envelope().bytes()));
     }

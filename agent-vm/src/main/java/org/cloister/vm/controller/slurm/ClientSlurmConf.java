@@ -25,7 +25,7 @@ public final class ClientSlurmConf {
     private final Path file;
     private final Path include;
     private String written = "";
-    private boolean failing;
+    private boolean failed;
 
     /**
      * @param file on tmpfs; users' {@code SLURM_CONF}
@@ -49,12 +49,12 @@ public final class ClientSlurmConf {
         try {
             WorldReadableFile.replace(file, text.getBytes(StandardCharsets.US_ASCII));
             written = text;
-            failing = false;
+            failed = false;
         } catch (IOException e) {
-            if (!failing) {
+            if (!failed) {
                 LOG.warn("{}: not written, so srun reaches no job that ran before slurmctld: {}", file, e.toString());
             }
-            failing = true;
+            failed = true;
         }
     }
 

@@ -33,7 +33,7 @@ public interface LocalSlurm {
             throws SlurmUnavailableException, SlurmRefusedException;
 
     /** Makes a job wait again with the requirements that it had before it was assigned; Slurm computes its priority. */
-    void unplaceJob(LocalSlurmJobId job, JobRequirements demand)
+    void unplaceJob(LocalSlurmJobId job, JobRequirements requirements)
             throws SlurmUnavailableException, SlurmRefusedException;
 
     /** Holds a job until its owner or an administrator releases it. */

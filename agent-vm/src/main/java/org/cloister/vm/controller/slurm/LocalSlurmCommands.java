@@ -41,7 +41,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
                     + "|standby|temporarily|shutdown|resolve|slurmdbd|database|persist).*");
 
     private final SlurmCommand slurm;
-    private final HostlistExpander names;
+    private final HostlistExpander hostlists;
     private final ArrayThrottles throttles;
     private final Consumer<Map<String, String>> addresses;
 
@@ -52,7 +52,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     public LocalSlurmCommands(SlurmCommand slurm, Consumer<Map<String, String>> addresses) {
         this.slurm = slurm;
         this.addresses = addresses;
-        this.names = new HostlistExpander(slurm);
+        this.hostlists = new HostlistExpander(slurm);
         this.throttles = new ArrayThrottles(slurm);
     }
 
@@ -68,7 +68,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
         Map<Long, Integer> throttled = throttles.of(arrays);
         List<LocalSlurmJob> jobs = new ArrayList<>();
         for (SqueueOutput.Row row : rows) {
-            jobs.add(whole(row, throttled.getOrDefault(row.job().arrayJobId(), 0)));
+            jobs.add(withNodes(row, throttled.getOrDefault(row.job().arrayJobId(), 0)));
         }
         return jobs;
     }
@@ -103,14 +103,14 @@ public final class LocalSlurmCommands implements LocalSlurm {
         if (job.text().endsWith("+0")) {
             scontrol("update", "jobid=" + job, "features=" + features);
         } else if (job.text().contains("+")) {
-            scontrol("update", "jobid=" + number(job), "features=" + features, "numnodes=" + nodes);
+            scontrol("update", "jobid=" + componentNumber(job), "features=" + features, "numnodes=" + nodes);
         } else {
             scontrol("update", "jobid=" + job, "features=" + features, "numnodes=" + nodes);
         }
     }
 
     /** Returns a component's own number; squeue does not accept a component's name as a filter. */
-    private long number(LocalSlurmJobId component) throws SlurmUnavailableException, SlurmRefusedException {
+    private long componentNumber(LocalSlurmJobId component) throws SlurmUnavailableException, SlurmRefusedException {
         String set = component.text().substring(0, component.text().indexOf('+'));
         SlurmCommand.Output output =
                 slurm.run("squeue", List.of("-h", "-j", set, "-O", "JobArrayID:24|,JobID:12|"), "");
@@ -139,7 +139,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
                     + " characters of ASCII without backslash and quotation marks, have " + LogText.printable(text));
         }
         if (!updateAdminComment(job, text)) {
-            accounting(job, text);
+            setCommentInAccounting(job, text);
         }
     }
 
@@ -158,7 +158,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
             throws SlurmUnavailableException, SlurmRefusedException {
         SlurmCommand.Output output =
                 slurm.run("scontrol", List.of("update", "jobid=" + job, "admincomment=" + comment), "");
-        if (says(output, NO_JOB) || says(output, ENDED)) {
+        if (hasText(output, NO_JOB) || hasText(output, ENDED)) {
             return false;
         }
         require("scontrol update jobid=" + job, output);
@@ -183,7 +183,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
         }
     }
 
-    private LocalSlurmJob whole(SqueueOutput.Row row, int throttle) throws SlurmUnavailableException {
+    private LocalSlurmJob withNodes(SqueueOutput.Row row, int throttle) throws SlurmUnavailableException {
         LocalSlurmJob job = row.job();
         String folded = row.isCut() ? wholeNodes(row.number()) : row.nodes();
         return new LocalSlurmJob(
@@ -199,7 +199,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
                 job.features(),
                 job.adminComment(),
                 job.requirements(),
-                names.expand(folded));
+                hostlists.expand(folded));
     }
 
     private String wholeNodes(long job) throws SlurmUnavailableException {
@@ -213,11 +213,12 @@ public final class LocalSlurmCommands implements LocalSlurm {
     /**
      * Changes the comment in accounting, which permits it when slurmctld has forgotten the job or changes it no longer.
      */
-    private void accounting(LocalSlurmJobId job, String text) throws SlurmUnavailableException, SlurmRefusedException {
+    private void setCommentInAccounting(LocalSlurmJobId job, String text)
+            throws SlurmUnavailableException, SlurmRefusedException {
         requireEnd(job);
         SlurmCommand.Output output = slurm.run(
                 "sacctmgr", List.of("-i", "modify", "job", "where", "jobid=" + job, "set", "admincomment=" + text), "");
-        if (says(output, UNACCOUNTED)) {
+        if (hasText(output, UNACCOUNTED)) {
             throw new SlurmRefusedException("sacctmgr modify job " + job + ": accounting does not have it");
         }
         require("sacctmgr modify job " + job, output);
@@ -239,25 +240,25 @@ public final class LocalSlurmCommands implements LocalSlurm {
         require("scontrol " + arguments[0] + " " + arguments[1], slurm.run("scontrol", List.of(arguments), ""));
     }
 
-    private static void require(String what, SlurmCommand.Output output)
+    private static void require(String call, SlurmCommand.Output output)
             throws SlurmUnavailableException, SlurmRefusedException {
         if (output.exit() == 0) {
             return;
         }
-        String said = output.complaint();
-        if (NO_ANSWER.matcher(said).matches()) {
-            throw new SlurmUnavailableException(what + ": " + said + "; ask scontrol ping");
+        String complaint = output.complaint();
+        if (NO_ANSWER.matcher(complaint).matches()) {
+            throw new SlurmUnavailableException(call + ": " + complaint + "; ask scontrol ping");
         }
-        throw new SlurmRefusedException(what + ": " + said);
+        throw new SlurmRefusedException(call + ": " + complaint);
     }
 
-    private static boolean says(SlurmCommand.Output output, String words) {
+    private static boolean hasText(SlurmCommand.Output output, String text) {
         return output.exit() != 0
-                && (output.err().contains(words) || output.out().contains(words));
+                && (output.err().contains(text) || output.out().contains(text));
     }
 
     private static boolean isGone(SlurmCommand.Output output) {
-        return output.exit() == 0 || says(output, NO_NODE);
+        return output.exit() == 0 || hasText(output, NO_NODE);
     }
 
     private static String node(String name) {

@@ -118,7 +118,7 @@ public record LocalSlurmConf(
     }
 
     public String text() {
-        return common() + accountingText() + blockText();
+        return common() + accountingText() + placeholderText();
     }
 
     /**
@@ -156,7 +156,7 @@ public record LocalSlurmConf(
                         """.formatted(where)).orElse("AccountingStorageType=accounting_storage/none\n");
     }
 
-    private String blockText() {
+    private String placeholderText() {
         return """
                 NodeName=%s[%04d-%04d] CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9
                 PartitionName=%s Nodes=ALL Default=YES MaxTime=%d State=UP

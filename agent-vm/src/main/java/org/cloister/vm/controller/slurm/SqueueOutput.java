@@ -91,7 +91,7 @@ final class SqueueOutput {
         rows.sort(Comparator.comparingLong((Row row) -> -row.job().priority())
                 .thenComparingLong(
                         row -> Math.max(row.job().arrayJobId(), row.job().arrayJobId() == 0 ? row.number() : 0))
-                .thenComparingLong(row -> place(row.job().id())));
+                .thenComparingLong(row -> taskNumber(row.job().id())));
         return rows;
     }
 
@@ -99,7 +99,7 @@ final class SqueueOutput {
         String id = columns.next(ID_WIDTH);
         long number = number(columns);
         long array = number(columns);
-        long set = number(columns);
+        long hetJob = number(columns);
         long restarts = number(columns);
         long uid = number(columns);
         LocalSlurmJobState state = state(columns);
@@ -108,7 +108,7 @@ final class SqueueOutput {
         String features = columns.next(FEATURES_WIDTH);
         String nodes = columns.next(NODES_WIDTH);
         String admin = columns.next(ADMIN_WIDTH);
-        JobRequirements demand = SqueueRequirements.read(columns);
+        JobRequirements requirements = SqueueRequirements.read(columns);
         columns.requireEnd();
         LocalSlurmJob job;
         try {
@@ -116,7 +116,7 @@ final class SqueueOutput {
                     new LocalSlurmJobId(id),
                     TASK.matcher(id).matches() ? array : 0,
                     0,
-                    set,
+                    hetJob,
                     (int) restarts,
                     Math.toIntExact(uid),
                     state,
@@ -124,7 +124,7 @@ final class SqueueOutput {
                     priority,
                     NONE.contains(features) ? "" : features,
                     NONE.contains(admin) ? Optional.empty() : Optional.of(admin),
-                    demand,
+                    requirements,
                     List.of());
         } catch (IllegalArgumentException | ArithmeticException e) {
             throw columns.strange();
@@ -160,12 +160,12 @@ final class SqueueOutput {
      * placeholders.
      */
     private static String reason(String text) {
-        String clean = text.replaceFirst(", UnavailableNodes:.*", "").replaceAll("[^ -~]", "?");
-        return NONE.contains(clean) ? "" : clean;
+        String printable = text.replaceFirst(", UnavailableNodes:.*", "").replaceAll("[^ -~]", "?");
+        return NONE.contains(printable) ? "" : printable;
     }
 
     /** Returns the position of a task or component within its job. */
-    private static long place(LocalSlurmJobId id) {
+    private static long taskNumber(LocalSlurmJobId id) {
         Matcher after = Pattern.compile("[_+]([0-9]+)").matcher(id.text());
         return after.find() ? Long.parseLong(after.group(1)) : 0;
     }

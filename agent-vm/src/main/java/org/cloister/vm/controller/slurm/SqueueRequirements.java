@@ -41,7 +41,7 @@ final class SqueueRequirements {
     private SqueueRequirements() {}
 
     static JobRequirements read(FixedWidthRow columns) throws SlurmUnavailableException {
-        int most = number(columns, columns.next(NUMBER_WIDTH));
+        int maxNodes = number(columns, columns.next(NUMBER_WIDTH));
         int tasks = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
         int cpusPerTask = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
         int tasksPerNode = number(columns, columns.next(NUMBER_WIDTH));
@@ -51,10 +51,10 @@ final class SqueueRequirements {
         boolean exclusive = columns.next(SHARING_WIDTH).equals("NO");
         Optional<Duration> limit = limit(columns, columns.next(LIMIT_WIDTH));
         Tres tres = Tres.of(columns.next(TRES_WIDTH));
-        int least = (int) Math.max(1, Math.min(tres.nodes, NO_MAX_NODES));
+        int minNodes = (int) Math.max(1, Math.min(tres.nodes, NO_MAX_NODES));
         return new JobRequirements(
-                least,
-                most >= NO_MAX_NODES ? least : Math.max(least, most),
+                minNodes,
+                maxNodes >= NO_MAX_NODES ? minNodes : Math.max(minNodes, maxNodes),
                 tasks,
                 cpusPerTask,
                 tasksPerNode == 0 ? OptionalInt.empty() : OptionalInt.of(tasksPerNode),
@@ -66,9 +66,9 @@ final class SqueueRequirements {
     }
 
     /** Returns the number of nodes as {@code scontrol update numnodes=} accepts it. */
-    static String nodes(JobRequirements demand) {
-        int most = demand.maxNodes() > demand.minNodes() ? demand.maxNodes() : NO_MAX_NODES;
-        return demand.minNodes() + "-" + most;
+    static String nodes(JobRequirements requirements) {
+        int maxNodes = requirements.maxNodes() > requirements.minNodes() ? requirements.maxNodes() : NO_MAX_NODES;
+        return requirements.minNodes() + "-" + maxNodes;
     }
 
     private static int number(FixedWidthRow columns, String text) throws SlurmUnavailableException {

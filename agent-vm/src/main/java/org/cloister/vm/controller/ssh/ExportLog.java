@@ -27,7 +27,7 @@ public final class ExportLog implements ExportAuditSink, AutoCloseable {
     private final SigningKey key;
     private final byte[] pem;
     private final InstantSource clock;
-    private @Nullable AuditLogWriter log;
+    private @Nullable AuditLogWriter writer;
 
     private ExportLog(Path folder, CertificateName vm, SigningKey key, byte[] pem, InstantSource clock) {
         this.folder = folder;
@@ -48,33 +48,33 @@ public final class ExportLog implements ExportAuditSink, AutoCloseable {
             throws IOException {
         ExportLog opened = new ExportLog(folder, vm, key, PemCredentialFile.pem(chain), clock);
         try {
-            opened.begun();
+            opened.openWriter();
         } catch (IOException e) {
             LOG.error("log of exports: nothing goes out: {}", e.getMessage());
         }
         return opened;
     }
 
-    private synchronized AuditLogWriter begun() throws IOException {
-        AuditLogWriter begun = log;
-        if (begun == null) {
+    private synchronized AuditLogWriter openWriter() throws IOException {
+        AuditLogWriter opened = writer;
+        if (opened == null) {
             WorldReadableFile.replace(
                     folder.resolve("signer-" + key.verificationKey().id() + ".pem"), pem);
-            begun = AuditLogWriter.openForAll(folder, vm.toString(), key, clock);
-            log = begun;
+            opened = AuditLogWriter.openForAll(folder, vm.toString(), key, clock);
+            writer = opened;
         }
-        return begun;
+        return opened;
     }
 
     @Override
     public void append(AuditEvent event) throws IOException {
-        begun().append(List.of(event));
+        openWriter().append(List.of(event));
     }
 
     @Override
     public synchronized void close() throws IOException {
-        if (log != null) {
-            log.close();
+        if (writer != null) {
+            writer.close();
         }
     }
 }

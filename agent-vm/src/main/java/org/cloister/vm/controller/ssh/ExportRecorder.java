@@ -17,28 +17,28 @@ final class ExportRecorder {
     private static final int PATH_CHARS = 256;
     private static final String SENT = "export.sent";
 
-    private final ExportAuditSink records;
-    private final SshSession.Identity who;
+    private final ExportAuditSink sink;
+    private final SshSession.Identity identity;
     private final InstantSource clock = InstantSource.system();
-    private final AtomicLong all = new AtomicLong();
+    private final AtomicLong totalBytes = new AtomicLong();
 
-    ExportRecorder(ExportAuditSink records, SshSession.Identity who) {
-        this.records = records;
-        this.who = who;
+    ExportRecorder(ExportAuditSink sink, SshSession.Identity identity) {
+        this.sink = sink;
+        this.identity = identity;
     }
 
     void recordStart() throws IOException {
-        records.append(event("export.begun"));
+        sink.append(event("export.begun"));
     }
 
     /** Records a file, or everything below a folder, before a byte of it is sent. */
     void recordOpen(byte[] path) throws IOException {
-        records.append(of("export.opened", path));
+        sink.append(pathEvent("export.opened", path));
     }
 
     void sent(byte[] path, long bytes) throws IOException {
-        all.addAndGet(bytes);
-        records.append(of(SENT, path).with(AuditField.BYTES, bytes));
+        totalBytes.addAndGet(bytes);
+        sink.append(pathEvent(SENT, path).with(AuditField.BYTES, bytes));
     }
 
     /**
@@ -53,20 +53,20 @@ final class ExportRecorder {
     }
 
     void recordEnd() throws IOException {
-        records.append(event("export.ended").with(AuditField.BYTES, all.get()));
+        sink.append(event("export.ended").with(AuditField.BYTES, totalBytes.get()));
     }
 
     private AuditEvent event(String kind) {
         Instant now = clock.instant();
         return AuditEvent.of(now, kind)
-                .by(who.keyId())
-                .with(AuditField.PERSON, who.person().toString())
-                .with(AuditField.LOGIN, who.member().login())
-                .with(AuditField.SESSION, who.number());
+                .by(identity.keyId())
+                .with(AuditField.PERSON, identity.person().toString())
+                .with(AuditField.LOGIN, identity.member().login())
+                .with(AuditField.SESSION, identity.number());
     }
 
     /** Returns an event with a path. A longer path is cut, and its digest identifies it. */
-    private AuditEvent of(String kind, byte[] path) {
+    private AuditEvent pathEvent(String kind, byte[] path) {
         String text = printable(path);
         AuditEvent event = event(kind).with(AuditField.PATH, text.substring(0, Math.min(text.length(), PATH_CHARS)));
         return text.length() > PATH_CHARS

@@ -37,10 +37,10 @@ final class ExportSession implements Runnable {
     private static final int MAX_LOG_LINE = 32 * 1024;
 
     private static final int PIECE_BYTES = 32 * 1024;
-    private static final int ENDING_MS = 5000;
-    private static final int AGAIN_MS = 20;
+    private static final int END_LIMIT_MS = 5000;
+    private static final int RETRY_MS = 20;
     /** Time for the disk, and for a process that holds the log open; bounded. */
-    private static final int LOGGED_MS = 30_000;
+    private static final int LOG_LIMIT_MS = 30_000;
 
     private static final List<Path> SFTP_SERVERS = List.of(
             Path.of("/usr/lib/openssh/sftp-server"),
@@ -54,19 +54,19 @@ final class ExportSession implements Runnable {
 
     private static final Pattern OCTAL = Pattern.compile("\\\\#([0-7]{3})");
 
-    private final SessionEnvironment place;
+    private final SessionEnvironment environment;
     private final SshSession session;
-    private final ExportRecorder records;
+    private final ExportRecorder recorder;
     private final Executor threads;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
     private volatile @Nullable Process program;
-    private volatile boolean over;
-    private boolean begun;
+    private volatile boolean stopped;
+    private boolean started;
 
-    ExportSession(SessionEnvironment place, SshSession session, ExportAuditSink records, Executor threads) {
-        this.place = place;
+    ExportSession(SessionEnvironment environment, SshSession session, ExportAuditSink recorder, Executor threads) {
+        this.environment = environment;
         this.session = session;
-        this.records = new ExportRecorder(records, session.identity());
+        this.recorder = new ExportRecorder(recorder, session.identity());
         this.threads = threads;
     }
 
@@ -81,32 +81,32 @@ final class ExportSession implements Runnable {
 
     void startSession() throws NotRecordedException {
         try {
-            records.recordStart();
+            recorder.recordStart();
         } catch (IOException e) {
             throw new NotRecordedException(e);
         }
-        begun = true;
+        started = true;
         threads.execute(this);
     }
 
     @Override
     public void run() {
-        try (InputStream ask = Files.newInputStream(session.pipe(SshSession.REQUEST_PIPE))) {
-            String command = line(ask);
-            if (!over) {
-                try (OutputStream answer =
+        try (InputStream request = Files.newInputStream(session.pipe(SshSession.REQUEST_PIPE))) {
+            String command = line(request);
+            if (!stopped) {
+                try (OutputStream response =
                         Files.newOutputStream(session.pipe(SshSession.RESPONSE_PIPE), StandardOpenOption.WRITE)) {
-                    serve(command, ask, answer);
+                    serve(command, request, response);
                 }
             }
         } catch (IOException e) {
-            if (!over) {
+            if (!stopped) {
                 LOG.warn("{}: {}", session.identity(), e.getMessage());
             }
         } finally {
             kill();
             try {
-                records.recordEnd();
+                recorder.recordEnd();
             } catch (IOException e) {
                 LOG.error("{}: its end is not recorded: {}", session.identity(), e.getMessage());
             }
@@ -114,71 +114,72 @@ final class ExportSession implements Runnable {
         }
     }
 
-    private void serve(String command, InputStream ask, OutputStream answer) throws IOException {
+    private void serve(String command, InputStream request, OutputStream response) throws IOException {
         Optional<RsyncCommand> rsync = RsyncCommand.parse(command);
         if (command.equals("internal-sftp")) {
-            sftp(ask, answer);
+            serveSftp(request, response);
         } else if (rsync.isPresent()) {
-            rsync(rsync.get(), ask, answer);
+            serveRsync(rsync.get(), request, response);
         } else {
             LOG.warn("{}: another command than sftp and rsync's", session.identity());
-            say(
-                    answer,
+            writeLine(
+                    response,
                     "cloister: an exporter takes data out by sftp, or by rsync with paths without wildcards; for anything"
                             + " else come as a member");
         }
     }
 
-    private static void say(OutputStream answer, String line) throws IOException {
-        answer.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
-        answer.flush();
+    private static void writeLine(OutputStream response, String line) throws IOException {
+        response.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+        response.flush();
     }
 
-    private void sftp(InputStream ask, OutputStream answer) throws IOException {
+    private void serveSftp(InputStream request, OutputStream response) throws IOException {
         Path server = SFTP_SERVERS.stream()
                 .filter(Files::isExecutable)
                 .findFirst()
                 .orElseThrow(() -> new IOException("sftp-server: want one of " + SFTP_SERVERS + ", have none"));
-        SftpMonitor watch = new SftpMonitor(new SftpMonitor.FileListener() {
+        SftpMonitor monitor = new SftpMonitor(new SftpMonitor.FileListener() {
             @Override
             public void onOpen(byte[] path) throws IOException {
-                records.recordOpen(path);
+                recorder.recordOpen(path);
             }
 
             @Override
             public void onSent(byte[] path, long bytes) throws IOException {
-                records.sent(path, bytes);
+                recorder.sent(path, bytes);
             }
         });
-        Process run = start(List.of("--init-groups"), List.of(server.toString(), "-R", "-d", home().toString()));
-        say(answer, "ok");
-        threads.execute(() -> feed(run, to -> watch.relayRequests(ask, to)));
-        watch.relayResponses(run.getInputStream(), answer);
+        Process process = start(List.of("--init-groups"), List.of(server.toString(), "-R", "-d", home().toString()));
+        writeLine(response, "ok");
+        threads.execute(() -> feedProgram(process, to -> monitor.relayRequests(request, to)));
+        monitor.relayResponses(process.getInputStream(), response);
     }
 
-    private void rsync(RsyncCommand command, InputStream ask, OutputStream answer) throws IOException {
+    private void serveRsync(RsyncCommand command, InputStream request, OutputStream response) throws IOException {
         for (String path : command.paths()) {
-            records.recordOpen(path.getBytes(StandardCharsets.UTF_8));
+            recorder.recordOpen(path.getBytes(StandardCharsets.UTF_8));
         }
         Path log = session.pipe(SshSession.LOG_PIPE);
-        List<String> words = new ArrayList<>(
+        List<String> arguments = new ArrayList<>(
                 List.of("rsync", "--server", "--sender", "--log-file=" + log, "--log-file-format=%o %l %f"));
-        words.addAll(command.options());
-        words.add(".");
-        words.addAll(command.paths());
+        arguments.addAll(command.options());
+        arguments.add(".");
+        arguments.addAll(command.paths());
         // Open at both ends, so that neither waits for an rsync that never opens it.
-        try (RandomAccessFile kept = new RandomAccessFile(log.toFile(), "rw");
+        try (RandomAccessFile keptOpen = new RandomAccessFile(log.toFile(), "rw");
                 InputStream from = Files.newInputStream(log)) {
-            CompletableFuture<Void> logged = CompletableFuture.runAsync(() -> readLog(from), threads);
-            try (kept) {
-                Process run = start(List.of("--groups=" + groups() + "," + SshSession.LOG_GID), words);
-                say(answer, "ok");
-                threads.execute(() -> feed(run, to -> copy(ask, to)));
-                copy(run.getInputStream(), answer);
+            CompletableFuture<Void> logReader = CompletableFuture.runAsync(() -> readLog(from), threads);
+            try (keptOpen) {
+                Process process = start(List.of("--groups=" + groups() + "," + SshSession.LOG_GID), arguments);
+                writeLine(response, "ok");
+                threads.execute(() -> feedProgram(process, to -> copy(request, to)));
+                copy(process.getInputStream(), response);
             }
             // What remains in the pipe is recorded, too.
-            logged.copy()
-                    .completeOnTimeout(null, LOGGED_MS, TimeUnit.MILLISECONDS)
+            logReader
+                    .copy()
+                    .completeOnTimeout(null, LOG_LIMIT_MS, TimeUnit.MILLISECONDS)
                     .join();
         }
     }
@@ -197,14 +198,14 @@ final class ExportSession implements Runnable {
     }
 
     /** Copies to the program; a failure ends the program, and thereby the other direction. */
-    private void feed(Process run, Feed feed) {
-        try (OutputStream to = run.getOutputStream()) {
+    private void feedProgram(Process process, Feed feed) {
+        try (OutputStream to = process.getOutputStream()) {
             feed.to(to);
         } catch (IOException e) {
-            if (!over && run.isAlive()) {
+            if (!stopped && process.isAlive()) {
                 LOG.warn("{}: ended: {}", session.identity(), e.getMessage());
             }
-            run.destroyForcibly();
+            process.destroyForcibly();
         }
     }
 
@@ -213,7 +214,7 @@ final class ExportSession implements Runnable {
             for (Optional<String> line = logLine(from); line.isPresent(); line = logLine(from)) {
                 Matcher sent = SENT.matcher(line.get());
                 if (sent.matches()) {
-                    records.sent(path(sent.group(2)), Long.parseLong(sent.group(1)));
+                    recorder.sent(path(sent.group(2)), Long.parseLong(sent.group(1)));
                 }
             }
         } catch (ClosedChannelException e) {
@@ -241,23 +242,24 @@ final class ExportSession implements Runnable {
         return Optional.of(line.toString(StandardCharsets.ISO_8859_1));
     }
 
-    private static byte[] path(String logged) {
+    private static byte[] path(String logReader) {
         ByteArrayOutputStream path = new ByteArrayOutputStream();
         path.write('/');
-        Matcher octal = OCTAL.matcher(logged);
+        Matcher octal = OCTAL.matcher(logReader);
         int at = 0;
         while (octal.find()) {
-            path.writeBytes(logged.substring(at, octal.start()).getBytes(StandardCharsets.ISO_8859_1));
+            path.writeBytes(logReader.substring(at, octal.start()).getBytes(StandardCharsets.ISO_8859_1));
             path.write(Integer.parseInt(octal.group(1), 8));
             at = octal.end();
         }
-        path.writeBytes(logged.substring(at).getBytes(StandardCharsets.ISO_8859_1));
+        path.writeBytes(logReader.substring(at).getBytes(StandardCharsets.ISO_8859_1));
         return path.toByteArray();
     }
 
     /** Returns the login's groups, as setpriv accepts them. */
     private String groups() throws IOException {
-        return place.programs()
+        return environment
+                .programs()
                 .runChecked("id", "-G", session.identity().member().login())
                 .strip()
                 .replace(' ', ',');
@@ -267,23 +269,23 @@ final class ExportSession implements Runnable {
         int uid = session.identity().member().uid();
         int gid = session.identity().member().gid();
         List<String> argv = new ArrayList<>(
-                place.programs().argv(List.of("setpriv", "--reuid=" + uid, "--regid=" + gid, "--inh-caps=-all")));
+                environment.programs().argv(List.of("setpriv", "--reuid=" + uid, "--regid=" + gid, "--inh-caps=-all")));
         argv.addAll(groups);
         argv.addAll(List.of("/bin/sh", "-c", "cd \"$1\" && shift && exec \"$@\"", "sh", home().toString()));
         argv.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(argv).redirectError(ProcessBuilder.Redirect.DISCARD);
         builder.environment().clear();
         builder.environment().putAll(Map.of("PATH", "/usr/bin:/bin", "LC_ALL", "C.UTF-8", "HOME", home().toString()));
-        Process run = builder.start();
-        program = run;
-        if (over) {
+        Process process = builder.start();
+        program = process;
+        if (stopped) {
             kill();
         }
-        return run;
+        return process;
     }
 
     private Path home() {
-        return place.homes().resolve(session.identity().member().login());
+        return environment.homes().resolve(session.identity().member().login());
     }
 
     private static String line(InputStream from) throws IOException {
@@ -298,17 +300,17 @@ final class ExportSession implements Runnable {
     }
 
     private void kill() {
-        Process run = program;
-        if (run != null) {
-            run.destroyForcibly();
+        Process process = program;
+        if (process != null) {
+            process.destroyForcibly();
         }
     }
 
     /** Stops the session; blocks until nothing of it remains, for a few seconds at most. */
     void stop() throws IOException {
-        over = true;
+        stopped = true;
         kill();
-        if (!begun) {
+        if (!started) {
             return;
         }
         release(session.pipe(SshSession.REQUEST_PIPE), done);
@@ -319,12 +321,14 @@ final class ExportSession implements Runnable {
      * Opens the other end of the pipe, so that a thread or process that waits for it continues and finds no peer;
      * repeats this until the end is complete.
      */
-    private static void release(Path pipe, CompletableFuture<?> end) throws IOException {
-        for (int ms = 0; ms < ENDING_MS && !end.isDone(); ms += AGAIN_MS) {
+    private static void release(Path pipe, CompletableFuture<?> ended) throws IOException {
+        for (int ms = 0; ms < END_LIMIT_MS && !ended.isDone(); ms += RETRY_MS) {
             if (Files.exists(pipe, LinkOption.NOFOLLOW_LINKS)) {
                 new RandomAccessFile(pipe.toFile(), "rw").close();
             }
-            end.copy().completeOnTimeout(null, AGAIN_MS, TimeUnit.MILLISECONDS).join();
+            ended.copy()
+                    .completeOnTimeout(null, RETRY_MS, TimeUnit.MILLISECONDS)
+                    .join();
         }
     }
 }

@@ -19,7 +19,7 @@ record RsyncCommand(List<String> options, List<String> paths) {
     /** Characters with a meaning in a shell, outside of words. */
     private static final String SPECIAL = "$`\"';&|<>(){}*?[]~!#\n\t";
 
-    private static final int MOST_WORDS = 200;
+    private static final int MAX_WORDS = 200;
 
     /** Parses a command; empty if it is another one, or requests more than sending files by their names. */
     static Optional<RsyncCommand> parse(String command) {
@@ -29,7 +29,7 @@ record RsyncCommand(List<String> options, List<String> paths) {
         }
         List<String> words = split.get();
         if (words.size() < 5
-                || words.size() > MOST_WORDS
+                || words.size() > MAX_WORDS
                 || !words.subList(0, 3).equals(List.of("rsync", "--server", "--sender"))) {
             return Optional.empty();
         }
@@ -55,18 +55,18 @@ record RsyncCommand(List<String> options, List<String> paths) {
     private static Optional<List<String>> words(String command) {
         List<String> words = new ArrayList<>();
         StringBuilder word = new StringBuilder();
-        boolean within = false;
+        boolean inWord = false;
         for (int i = 0; i < command.length(); i++) {
             char each = command.charAt(i);
             if (each == ' ') {
-                if (within) {
+                if (inWord) {
                     words.add(word.toString());
                 }
                 word.setLength(0);
-                within = false;
+                inWord = false;
                 continue;
             }
-            within = true;
+            inWord = true;
             if (each == '\\') {
                 i++;
                 if (i == command.length()) {
@@ -79,7 +79,7 @@ record RsyncCommand(List<String> options, List<String> paths) {
                 word.append(each);
             }
         }
-        if (within) {
+        if (inWord) {
             words.add(word.toString());
         }
         return Optional.of(words);

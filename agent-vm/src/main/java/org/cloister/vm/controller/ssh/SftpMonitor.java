@@ -21,7 +21,7 @@ final class SftpMonitor {
     /** Limit of OpenSSH's server. */
     private static final int MAX_PACKET = 256 * 1024;
     /** Limit of unanswered requests and of open files; OpenSSH's client has 64, its server about 100. */
-    private static final int MOST = 4096;
+    private static final int MAX_PENDING = 4096;
 
     private static final int INIT = 1;
     private static final int OPEN = 3;
@@ -30,9 +30,9 @@ final class SftpMonitor {
     private static final int HANDLE = 102;
     private static final int DATA = 103;
 
-    private final FileListener heard;
+    private final FileListener listener;
     /** Requests by their ids, which the responses repeat; servers respond in any order. */
-    private final Map<Integer, PendingRequest> asked = new HashMap<>();
+    private final Map<Integer, PendingRequest> pending = new HashMap<>();
 
     private final Map<String, OpenFile> files = new HashMap<>();
 
@@ -64,8 +64,8 @@ final class SftpMonitor {
         void onSent(byte[] path, long bytes) throws IOException;
     }
 
-    SftpMonitor(FileListener heard) {
-        this.heard = heard;
+    SftpMonitor(FileListener listener) {
+        this.listener = listener;
     }
 
     /** Relays requests until the client ends its output. */
@@ -74,26 +74,26 @@ final class SftpMonitor {
         for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
             ByteBuffer fields = ByteBuffer.wrap(packet);
             try {
-                request(fields.get(), fields);
+                onRequest(fields.get(), fields);
             } catch (BufferUnderflowException e) {
                 throw new MalformedException("sftp: a request is shorter than it says", e);
             }
-            pass(packet, server);
+            forward(packet, server);
         }
     }
 
-    private void request(int type, ByteBuffer fields) throws IOException {
+    private void onRequest(int type, ByteBuffer fields) throws IOException {
         if (type == INIT) {
             return;
         }
         int id = fields.getInt();
         String what = type == OPEN || type == READ || type == CLOSE ? name(string(fields)) : "";
         if (type == OPEN) {
-            heard.onOpen(bytes(what));
+            listener.onOpen(bytes(what));
         }
         synchronized (this) {
-            requireRoom(asked.size());
-            if (asked.putIfAbsent(id, new PendingRequest(type, what)) != null) {
+            requireRoom(pending.size());
+            if (pending.putIfAbsent(id, new PendingRequest(type, what)) != null) {
                 throw new MalformedException(
                         "sftp: want requests with ids of their own, have two of " + Integer.toUnsignedString(id));
             }
@@ -107,23 +107,23 @@ final class SftpMonitor {
             for (byte[] packet = next(from); packet.length > 0; packet = next(from)) {
                 ByteBuffer fields = ByteBuffer.wrap(packet);
                 try {
-                    Optional<OpenFile> closed = answer(fields.get(), fields);
+                    Optional<OpenFile> closed = onResponse(fields.get(), fields);
                     if (closed.isPresent()) {
-                        heard.onSent(closed.get().path, closed.get().bytes);
+                        listener.onSent(closed.get().path, closed.get().bytes);
                     }
                 } catch (BufferUnderflowException e) {
                     throw new MalformedException("sftp: an answer is shorter than it says", e);
                 }
-                pass(packet, client);
+                forward(packet, client);
             }
         } finally {
-            Map<String, OpenFile> left;
+            Map<String, OpenFile> stillOpen;
             synchronized (this) {
-                left = Map.copyOf(files);
+                stillOpen = Map.copyOf(files);
                 files.clear();
             }
-            for (OpenFile taken : left.values()) {
-                heard.onSent(taken.path, taken.bytes);
+            for (OpenFile file : stillOpen.values()) {
+                listener.onSent(file.path, file.bytes);
             }
         }
     }
@@ -133,31 +133,32 @@ final class SftpMonitor {
      *
      * @return the file that it closes: data that were requested earlier have arrived before
      */
-    private synchronized Optional<OpenFile> answer(int type, ByteBuffer fields) throws IOException {
+    private synchronized Optional<OpenFile> onResponse(int type, ByteBuffer fields) throws IOException {
         if (fields.remaining() < Integer.BYTES) {
             return Optional.empty();
         }
-        PendingRequest of = asked.remove(fields.getInt());
-        if (of == null) {
+        PendingRequest request = pending.remove(fields.getInt());
+        if (request == null) {
             return Optional.empty();
         }
-        if (of.type == OPEN && type == HANDLE) {
+        if (request.type == OPEN && type == HANDLE) {
             requireRoom(files.size());
-            files.put(name(string(fields)), new OpenFile(bytes(of.what)));
-        } else if (of.type == READ && type == DATA) {
-            OpenFile taken = files.get(of.what);
-            if (taken != null) {
-                taken.bytes += fields.getInt() & 0xffff_ffffL;
+            files.put(name(string(fields)), new OpenFile(bytes(request.what)));
+        } else if (request.type == READ && type == DATA) {
+            OpenFile file = files.get(request.what);
+            if (file != null) {
+                file.bytes += fields.getInt() & 0xffff_ffffL;
             }
-        } else if (of.type == CLOSE) {
-            return Optional.ofNullable(files.remove(of.what));
+        } else if (request.type == CLOSE) {
+            return Optional.ofNullable(files.remove(request.what));
         }
         return Optional.empty();
     }
 
     private static void requireRoom(int size) throws MalformedException {
-        if (size >= MOST) {
-            throw new MalformedException("sftp: want at most " + MOST + " requests and files at a time, have more");
+        if (size >= MAX_PENDING) {
+            throw new MalformedException(
+                    "sftp: want at most " + MAX_PENDING + " requests and files at a time, have more");
         }
     }
 
@@ -203,7 +204,7 @@ final class SftpMonitor {
         return packet;
     }
 
-    private static void pass(byte[] packet, OutputStream to) throws IOException {
+    private static void forward(byte[] packet, OutputStream to) throws IOException {
         byte[] framed = ByteBuffer.allocate(Integer.BYTES + packet.length)
                 .putInt(packet.length)
                 .put(packet)

@@ -29,32 +29,32 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("FutureReturnValueIgnored") // a failing channel closes, which is handled
 final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     private static final int PIECE_BYTES = 32 * 1024;
-    private static final Duration LEAVING = Duration.ofSeconds(5);
+    private static final Duration CLOSE_DELAY = Duration.ofSeconds(5);
 
     private final Circuit circuit;
     /** Runs one thread for each direction. */
     private final Executor threads;
 
-    private final Runnable ended;
+    private final Runnable onEnd;
     /** Bytes that the program has not accepted yet: what TLS decrypted from one read of the circuit. */
-    private final Deque<byte[]> pieces = new ArrayDeque<>();
+    private final Deque<byte[]> buffered = new ArrayDeque<>();
 
-    private int waiting;
-    private boolean begun;
+    private int bufferedBytes;
+    private boolean started;
     private boolean writing;
-    private boolean heardAll;
-    private boolean over;
+    private boolean inputEnded;
+    private boolean finished;
     private @Nullable OutputStream in;
     private final CompletableFuture<Void> released = new CompletableFuture<>();
 
     /**
-     * @param ended called once on the circuit's event loop when the other end has ended its output, or the circuit is
+     * @param onEnd called once on the circuit's event loop when the other end has ended its output, or the circuit is
      *     closed; {@link #release} must follow
      */
-    SshCircuitPipe(Circuit circuit, Executor threads, Runnable ended) {
+    SshCircuitPipe(Circuit circuit, Executor threads, Runnable onEnd) {
         this.circuit = circuit;
         this.threads = threads;
-        this.ended = ended;
+        this.onEnd = onEnd;
         circuit.channel().config().setAutoRead(false);
     }
 
@@ -70,9 +70,9 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
      */
     void start(InputStream out, OutputStream in) {
         this.in = in;
-        begun = true;
+        started = true;
         threads.execute(() -> send(out));
-        next();
+        writeNext();
     }
 
     /** Sends the program's output to the circuit until it ends. Called on any thread. */
@@ -80,11 +80,11 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         byte[] piece = new byte[PIECE_BYTES];
         try {
             for (int n = out.read(piece); n >= 0; n = out.read(piece)) {
-                ChannelFuture passed = circuit.channel()
+                ChannelFuture sent = circuit.channel()
                         .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
                         .await();
-                if (!passed.isSuccess()) {
-                    throw new IOException("circuit: it takes no more", passed.cause());
+                if (!sent.isSuccess()) {
+                    throw new IOException("circuit: it takes no more", sent.cause());
                 }
             }
             endOutput();
@@ -103,18 +103,18 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         // Nothing is read any more: further output of the other end need not be awaited.
         circuit.channel()
                 .eventLoop()
-                .schedule(() -> circuit.channel().close(), LEAVING.toMillis(), TimeUnit.MILLISECONDS);
+                .schedule(() -> circuit.channel().close(), CLOSE_DELAY.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Returns the number of bytes that the program has not accepted. */
     int bufferedBytes() {
-        return waiting;
+        return bufferedBytes;
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
         ByteBuf bytes = (ByteBuf) message;
-        if (!begun) {
+        if (!started) {
             // The peer cannot have read the VM's response yet.
             bytes.release();
             circuit.close(CloseReason.PROTOCOL);
@@ -122,26 +122,26 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         }
         byte[] piece = ByteBufUtil.getBytes(bytes);
         bytes.release();
-        pieces.add(piece);
-        waiting += piece.length;
+        buffered.add(piece);
+        bufferedBytes += piece.length;
         ctx.channel().config().setAutoRead(false);
-        next();
+        writeNext();
     }
 
-    private void next() {
+    private void writeNext() {
         OutputStream to = in;
-        if (!begun || writing || to == null) {
+        if (!started || writing || to == null) {
             return;
         }
-        if (pieces.isEmpty()) {
-            if (heardAll) {
+        if (buffered.isEmpty()) {
+            if (inputEnded) {
                 finish();
-            } else if (!over) {
+            } else if (!finished) {
                 circuit.channel().config().setAutoRead(true);
             }
             return;
         }
-        byte[] piece = pieces.remove();
+        byte[] piece = buffered.remove();
         writing = true;
         threads.execute(() -> write(to, piece));
     }
@@ -154,20 +154,20 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
         } catch (IOException e) {
             // The program reads no more; its output is sent until it ends.
             circuit.channel().eventLoop().execute(() -> {
-                drop();
-                heardAll = true;
+                dropBuffered();
+                inputEnded = true;
             });
         }
         circuit.channel().eventLoop().execute(() -> {
             writing = false;
-            waiting -= piece.length;
-            next();
+            bufferedBytes -= piece.length;
+            writeNext();
         });
     }
 
-    private void drop() {
-        pieces.forEach(piece -> waiting -= piece.length);
-        pieces.clear();
+    private void dropBuffered() {
+        buffered.forEach(piece -> bufferedBytes -= piece.length);
+        buffered.clear();
     }
 
     /** Closes the program's input, and closes its output once that has ended. */
@@ -192,8 +192,8 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
         if (event == ChannelInputShutdownEvent.INSTANCE) {
-            heardAll = true;
-            next();
+            inputEnded = true;
+            writeNext();
         }
     }
 
@@ -208,10 +208,10 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
     }
 
     private void finish() {
-        if (!over) {
-            over = true;
-            drop();
-            ended.run();
+        if (!finished) {
+            finished = true;
+            dropBuffered();
+            onEnd.run();
         }
     }
 }

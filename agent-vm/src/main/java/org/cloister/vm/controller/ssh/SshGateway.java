@@ -47,27 +47,27 @@ public final class SshGateway implements AutoCloseable {
     static final int MAX_SESSIONS_PER_PERSON = 8;
     private static final Logger LOG = LoggerFactory.getLogger(SshGateway.class);
     private static final Set<CertificateRole> ROLES = Set.of(CertificateRole.MEMBER, CertificateRole.EXPORTER);
-    private static final Duration ENDING = Duration.ofSeconds(20);
+    private static final Duration END_LIMIT = Duration.ofSeconds(20);
     /** Time for the text of a refusal to arrive. */
-    private static final Duration REFUSED = Duration.ofSeconds(5);
+    private static final Duration REFUSAL_DELAY = Duration.ofSeconds(5);
 
-    private final Context terms;
-    private final SessionEnvironment place;
+    private final Context context;
+    private final SessionEnvironment environment;
     private final SshdLauncher launcher;
     private final ExportAuditSink records;
-    private final SshSessionMetrics tally;
-    private final UnauthenticatedPeerCounter strangers;
+    private final SshSessionMetrics metrics;
+    private final UnauthenticatedPeerCounter unauthenticatedPeers;
     private final ExecutorService threads = Executors.newCachedThreadPool(task -> {
         Thread thread = new Thread(task, "session");
         thread.setDaemon(true);
         return thread;
     });
-    private final EventLoop looking = new DefaultEventLoop();
-    private final OpenCircuits open;
+    private final EventLoop checkLoop = new DefaultEventLoop();
+    private final OpenCircuits openCircuits;
     /** Number of sessions by person, guarded by this object's lock, as is the last session's number. */
     private final Map<String, Integer> sessions = new HashMap<>();
 
-    private long last;
+    private long lastNumber;
     private final Set<Circuit> circuits = ConcurrentHashMap.newKeySet();
 
     /**
@@ -79,23 +79,24 @@ public final class SshGateway implements AutoCloseable {
     public record Context(Supplier<TlsCredential> own, TrustStore trustStore, Supplier<ProjectMembers> members) {}
 
     public SshGateway(
-            Context terms,
-            SessionEnvironment place,
+            Context context,
+            SessionEnvironment environment,
             SshdLauncher launcher,
             ExportAuditSink records,
-            SshSessionMetrics tally) {
-        this.terms = terms;
-        this.place = place;
+            SshSessionMetrics metrics) {
+        this.context = context;
+        this.environment = environment;
         this.launcher = launcher;
         this.records = event -> {
             records.append(event);
-            ExportRecorder.sent(event).ifPresent(tally::fileExported);
+            ExportRecorder.sent(event).ifPresent(metrics::fileExported);
         };
-        this.tally = tally;
-        this.strangers = new UnauthenticatedPeerCounter(() -> tally.sessionRefused(SshSessionMetrics.CIRCUIT));
-        this.open = new OpenCircuits(
-                terms.trustStore(),
-                looking,
+        this.metrics = metrics;
+        this.unauthenticatedPeers =
+                new UnauthenticatedPeerCounter(() -> metrics.sessionRefused(SshSessionMetrics.CIRCUIT));
+        this.openCircuits = new OpenCircuits(
+                context.trustStore(),
+                checkLoop,
                 ended -> LOG.warn(
                         "{}: circuit ended: {}",
                         ended.what().terms().from(),
@@ -110,33 +111,33 @@ public final class SshGateway implements AutoCloseable {
     /** Accepts a connection that claims to be a person. Called on the link's event loop. */
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         if (!isPerson(dial.from())) {
-            if (strangers.countEvent()) {
-                LOG.warn("{}: neither a member nor an exporter; {}", dial.from(), strangers);
+            if (unauthenticatedPeers.countEvent()) {
+                LOG.warn("{}: neither a member nor an exporter; {}", dial.from(), unauthenticatedPeers);
             }
             attachment.refuse(dial, CloseReason.REFUSED);
             return;
         }
-        Circuit.dialBack(attachment.link(), dial, terms.own().get(), trust(), this::startSession)
+        Circuit.dialBack(attachment.link(), dial, context.own().get(), trust(), this::startSession)
                 .addListener((Future<Circuit> opened) -> {
-                    if (!opened.isSuccess() && strangers.countEvent()) {
+                    if (!opened.isSuccess() && unauthenticatedPeers.countEvent()) {
                         LOG.warn(
                                 "{}: no circuit: {}; {}",
                                 dial.from(),
                                 opened.cause().getMessage(),
-                                strangers);
+                                unauthenticatedPeers);
                     }
                 });
     }
 
     CertifiedPeerVerifier trust() {
-        return CertifiedPeerVerifier.forRoles(terms.trustStore(), ROLES);
+        return CertifiedPeerVerifier.forRoles(context.trustStore(), ROLES);
     }
 
     /** Starts a session on an open circuit, or refuses it. */
     void startSession(ChannelPipeline pipeline, Circuit circuit) {
-        open.add(circuit);
+        openCircuits.add(circuit);
         CertificateName person = circuit.peer().name();
-        Optional<ProjectMember> member = terms.members().get().ofPerson(person.id());
+        Optional<ProjectMember> member = context.members().get().ofPerson(person.id());
         if (member.isEmpty()) {
             refuse(
                     circuit,
@@ -144,7 +145,7 @@ public final class SshGateway implements AutoCloseable {
                     "the project's list of members has no login for " + person.id() + "; ask an owner to enter it");
             return;
         }
-        Optional<Long> number = enter(person.id());
+        Optional<Long> number = acquireSession(person.id());
         if (number.isEmpty()) {
             refuse(
                     circuit,
@@ -154,7 +155,7 @@ public final class SshGateway implements AutoCloseable {
             return;
         }
         SshSession session = new SshSession(
-                place,
+                environment,
                 new SshSession.Identity(
                         number.get(),
                         person,
@@ -164,44 +165,44 @@ public final class SshGateway implements AutoCloseable {
                         SshPublicKey.of(circuit.peer().key())),
                 records,
                 threads);
-        CompletableFuture<SshCircuitPipe> begun = new CompletableFuture<>();
+        CompletableFuture<SshCircuitPipe> startedPipe = new CompletableFuture<>();
         // Not before everything exists that the end must stop.
-        SshCircuitPipe splice = new SshCircuitPipe(
-                circuit, threads, () -> begun.thenAcceptAsync(passing -> end(session, passing), threads));
-        pipeline.addLast(splice);
+        SshCircuitPipe pipe = new SshCircuitPipe(
+                circuit, threads, () -> startedPipe.thenAcceptAsync(started -> endSession(session, started), threads));
+        pipeline.addLast(pipe);
         circuits.add(circuit);
         circuit.channel().closeFuture().addListener(closed -> circuits.remove(circuit));
         threads.execute(() -> {
-            begin(session, circuit, splice);
-            begun.complete(splice);
+            startSshd(session, circuit, pipe);
+            startedPipe.complete(pipe);
         });
     }
 
-    private synchronized Optional<Long> enter(String person) {
+    private synchronized Optional<Long> acquireSession(String person) {
         if (sessionCount() >= MAX_SESSIONS || sessions.getOrDefault(person, 0) >= MAX_SESSIONS_PER_PERSON) {
             return Optional.empty();
         }
         sessions.merge(person, 1, Integer::sum);
-        tally.sessionStarted();
-        return Optional.of(++last);
+        metrics.sessionStarted();
+        return Optional.of(++lastNumber);
     }
 
-    private synchronized void leave(String person) {
+    private synchronized void releaseSession(String person) {
         sessions.computeIfPresent(person, (id, count) -> count > 1 ? count - 1 : null);
-        tally.sessionEnded();
+        metrics.sessionEnded();
         notifyAll();
     }
 
-    private void begin(SshSession session, Circuit circuit, SshCircuitPipe splice) {
+    private void startSshd(SshSession session, Circuit circuit, SshCircuitPipe pipe) {
         try {
-            SshdLauncher.Streams ends = session.start(launcher);
+            SshdLauncher.Streams streams = session.start(launcher);
             circuit.channel().eventLoop().execute(() -> {
                 circuit.channel()
                         .writeAndFlush(MessageFraming.frame(new AccessResponse.Granted(
-                                        place.hostKey().key(),
+                                        environment.hostKey().key(),
                                         session.identity().member().login())
                                 .wire()));
-                splice.start(ends.out(), ends.in());
+                pipe.start(streams.out(), streams.in());
             });
             LOG.info("{} begun", session.identity());
         } catch (ExportSession.NotRecordedException e) {
@@ -224,25 +225,25 @@ public final class SshGateway implements AutoCloseable {
         }
     }
 
-    private void refuse(Circuit circuit, String word, String text) {
-        tally.sessionRefused(word);
-        LOG.warn("{}: refused: {}", circuit.terms().from(), word);
-        circuit.channel().writeAndFlush(MessageFraming.frame(new AccessResponse.Refused(word, text).wire()));
+    private void refuse(Circuit circuit, String reason, String text) {
+        metrics.sessionRefused(reason);
+        LOG.warn("{}: refused: {}", circuit.terms().from(), reason);
+        circuit.channel().writeAndFlush(MessageFraming.frame(new AccessResponse.Refused(reason, text).wire()));
         circuit.shutdownOutput();
         // A refused person who stays connected must not occupy one of the VM's circuits.
         circuit.channel()
                 .eventLoop()
-                .schedule(() -> circuit.channel().close(), REFUSED.toMillis(), TimeUnit.MILLISECONDS);
+                .schedule(() -> circuit.channel().close(), REFUSAL_DELAY.toMillis(), TimeUnit.MILLISECONDS);
     }
 
-    private void end(SshSession session, SshCircuitPipe splice) {
+    private void endSession(SshSession session, SshCircuitPipe pipe) {
         try {
-            session.stop(() -> splice.circuit().channel().eventLoop().execute(splice::release));
+            session.stop(() -> pipe.circuit().channel().eventLoop().execute(pipe::release));
             LOG.info("{} ended", session.identity());
         } catch (IOException e) {
             LOG.error("{}: not ended in good order: {}", session.identity(), e.getMessage());
         } finally {
-            leave(session.identity().person().id());
+            releaseSession(session.identity().person().id());
         }
     }
 
@@ -254,8 +255,8 @@ public final class SshGateway implements AutoCloseable {
     /** Ends all sessions, in bounded time. No session may start any more. */
     @Override
     public void close() {
-        open.close();
-        looking.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+        openCircuits.close();
+        checkLoop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         circuits.forEach(circuit -> circuit.close(CloseReason.DRAINING));
         try {
             awaitEnds();
@@ -269,9 +270,11 @@ public final class SshGateway implements AutoCloseable {
     }
 
     private synchronized void awaitEnds() throws InterruptedException {
-        long untilNs = System.nanoTime() + ENDING.toNanos();
-        for (long leftNs = ENDING.toNanos(); sessionCount() > 0 && leftNs > 0; leftNs = untilNs - System.nanoTime()) {
-            TimeUnit.NANOSECONDS.timedWait(this, leftNs);
+        long untilNs = System.nanoTime() + END_LIMIT.toNanos();
+        for (long remainingNs = END_LIMIT.toNanos();
+                sessionCount() > 0 && remainingNs > 0;
+                remainingNs = untilNs - System.nanoTime()) {
+            TimeUnit.NANOSECONDS.timedWait(this, remainingNs);
         }
     }
 }

@@ -26,19 +26,19 @@ public record SshHostKey(Path file, SshPublicKey key) {
         Files.createDirectories(
                 folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
         Path file = folder.resolve("host_key");
-        Path shown = folder.resolve("host_key.pub");
+        Path publicFile = folder.resolve("host_key.pub");
         Files.deleteIfExists(file);
-        Files.deleteIfExists(shown);
-        ProcessRunner.Output made = programs.run(
+        Files.deleteIfExists(publicFile);
+        ProcessRunner.Output output = programs.run(
                 "",
                 List.of("ssh-keygen", "-q", "-t", "ecdsa", "-b", "384", "-N", "", "-C", "", "-f", file.toString()),
                 LIMIT);
-        if (made.exit() != 0) {
-            throw new IOException("ssh-keygen: " + made.errorSummary());
+        if (output.exit() != 0) {
+            throw new IOException("ssh-keygen: " + output.errorSummary());
         }
         return new SshHostKey(
                 file,
                 SshPublicKey.parse(
-                        Files.readString(shown, StandardCharsets.US_ASCII).strip()));
+                        Files.readString(publicFile, StandardCharsets.US_ASCII).strip()));
     }
 }

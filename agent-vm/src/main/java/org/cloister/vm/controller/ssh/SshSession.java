@@ -21,9 +21,9 @@ import org.cloister.vm.system.users.ProjectMember;
 
 /** A session: its folder, its sshd and their processes. Calls block. */
 final class SshSession {
-    private static final FileAttribute<Set<PosixFilePermission>> PASSED =
+    private static final FileAttribute<Set<PosixFilePermission>> TRAVERSABLE =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x--x"));
-    private static final FileAttribute<Set<PosixFilePermission>> OURS =
+    private static final FileAttribute<Set<PosixFilePermission>> ROOT_ONLY =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     static final String REQUEST_PIPE = "ask";
     static final String RESPONSE_PIPE = "answer";
@@ -39,8 +39,8 @@ final class SshSession {
     private static final String CONFIG = "sshd_config";
     private static final String PID = "pid";
 
-    private final SessionEnvironment place;
-    private final Identity who;
+    private final SessionEnvironment environment;
+    private final Identity identity;
     private final Path folder;
     private final Optional<ExportSession> export;
 
@@ -63,17 +63,17 @@ final class SshSession {
         }
     }
 
-    SshSession(SessionEnvironment place, Identity who, ExportAuditSink records, Executor threads) {
-        this.place = place;
-        this.who = who;
-        this.export = who.role() == CertificateRole.EXPORTER
-                ? Optional.of(new ExportSession(place, this, records, threads))
+    SshSession(SessionEnvironment environment, Identity identity, ExportAuditSink records, Executor threads) {
+        this.environment = environment;
+        this.identity = identity;
+        this.export = identity.role() == CertificateRole.EXPORTER
+                ? Optional.of(new ExportSession(environment, this, records, threads))
                 : Optional.empty();
-        this.folder = place.folder().resolve(String.valueOf(who.number()));
+        this.folder = environment.folder().resolve(String.valueOf(identity.number()));
     }
 
     Identity identity() {
-        return who;
+        return identity;
     }
 
     Path pipe(String name) {
@@ -90,29 +90,34 @@ final class SshSession {
         if (export.isPresent()) {
             export.get().startSession();
         }
-        SshdLauncher.Streams ends = launcher.start();
-        ends.in().write((who.number() + "\n").getBytes(StandardCharsets.US_ASCII));
-        ends.in().flush();
-        return ends;
+        SshdLauncher.Streams streams = launcher.start();
+        streams.in().write((identity.number() + "\n").getBytes(StandardCharsets.US_ASCII));
+        streams.in().flush();
+        return streams;
     }
 
     private void createFolder() throws IOException {
         Files.createDirectory(folder);
         // Independent of the umask.
-        Files.setPosixFilePermissions(folder, PASSED.value());
-        String command = who.role() == CertificateRole.MEMBER
-                ? place.scripts().resolve("member-session").toString()
-                : place.scripts().resolve("export-session") + " " + folder;
-        SshdConfig settings =
-                new SshdConfig(place.hostKey().file(), who.member().login(), who.key(), who.role(), command);
+        Files.setPosixFilePermissions(folder, TRAVERSABLE.value());
+        String command = identity.role() == CertificateRole.MEMBER
+                ? environment.scripts().resolve("member-session").toString()
+                : environment.scripts().resolve("export-session") + " " + folder;
+        SshdConfig config = new SshdConfig(
+                environment.hostKey().file(), identity.member().login(), identity.key(), identity.role(), command);
         Files.write(
-                Files.createFile(folder.resolve(CONFIG), OURS), settings.text().getBytes(StandardCharsets.US_ASCII));
-        if (who.role() == CertificateRole.EXPORTER) {
+                Files.createFile(folder.resolve(CONFIG), ROOT_ONLY),
+                config.text().getBytes(StandardCharsets.US_ASCII));
+        if (identity.role() == CertificateRole.EXPORTER) {
             for (String name : PIPES) {
-                place.programs().runChecked("mkfifo", "-m", "600", pipe(name).toString());
-                Files.setAttribute(pipe(name), "unix:uid", who.member().uid(), LinkOption.NOFOLLOW_LINKS);
+                environment
+                        .programs()
+                        .runChecked("mkfifo", "-m", "600", pipe(name).toString());
+                Files.setAttribute(pipe(name), "unix:uid", identity.member().uid(), LinkOption.NOFOLLOW_LINKS);
             }
-            place.programs().runChecked("mkfifo", "-m", "620", pipe(LOG_PIPE).toString());
+            environment
+                    .programs()
+                    .runChecked("mkfifo", "-m", "620", pipe(LOG_PIPE).toString());
             Files.setAttribute(pipe(LOG_PIPE), "unix:gid", LOG_GID, LinkOption.NOFOLLOW_LINKS);
         }
     }
@@ -137,7 +142,7 @@ final class SshSession {
     }
 
     private Optional<SshSessionProcesses> processes() throws IOException {
-        return SshSessionProcesses.of(place.programs(), folder.resolve(PID));
+        return SshSessionProcesses.of(environment.programs(), folder.resolve(PID));
     }
 
     /** Deletes the folder. While it exists, the session's process may still write its PID, which it does once. */
@@ -153,9 +158,9 @@ final class SshSession {
     }
 
     private void removeEmpty() throws IOException {
-        Optional<SshSessionProcesses> late = processes();
-        if (late.isPresent()) {
-            late.get().stop();
+        Optional<SshSessionProcesses> processes = processes();
+        if (processes.isPresent()) {
+            processes.get().stop();
         }
         Files.deleteIfExists(folder.resolve(PID));
         Files.deleteIfExists(folder);

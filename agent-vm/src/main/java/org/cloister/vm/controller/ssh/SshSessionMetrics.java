@@ -12,9 +12,9 @@ public interface SshSessionMetrics {
     /**
      * Counts a refusal.
      *
-     * @param word sent to the person, or {@link #CIRCUIT}
+     * @param reason sent to the person, or {@link #CIRCUIT}
      */
-    void sessionRefused(String word);
+    void sessionRefused(String reason);
 
     /** Counts a file that an exporter copied out, and whose record is on the disk. */
     void fileExported(long bytes);

@@ -20,7 +20,7 @@ import org.cloister.base.process.ProcessRunner;
  * left the session before (setsid, nohup) continue.
  */
 final class SshSessionProcesses {
-    private static final Duration BY_ITSELF = Duration.ofSeconds(5);
+    private static final Duration END_LIMIT = Duration.ofSeconds(5);
     /** Ignores processes that have ended meanwhile. */
     private static final List<String> COMMAND = List.of("/bin/sh", "-c", "kill -HUP \"$@\" || :", "sh");
 
@@ -70,13 +70,13 @@ final class SshSessionProcesses {
             }
         }
         if (hangUp.size() > COMMAND.size()) {
-            programs.run("", hangUp, BY_ITSELF);
+            programs.run("", hangUp, END_LIMIT);
         }
     }
 
     private static void await(List<ProcessHandle> all) {
         CompletableFuture.allOf(all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
-                .completeOnTimeout(null, BY_ITSELF.toMillis(), TimeUnit.MILLISECONDS)
+                .completeOnTimeout(null, END_LIMIT.toMillis(), TimeUnit.MILLISECONDS)
                 .join();
     }
 

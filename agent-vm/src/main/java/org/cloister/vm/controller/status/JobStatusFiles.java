@@ -48,16 +48,16 @@ public final class JobStatusFiles implements JobStatusStore {
         if (known != null && known.status().equals(status)) {
             return;
         }
-        JobStatus fit = JobStatusDocument.fit(status);
-        if (known != null && known.status().equals(fit)) {
+        JobStatus bounded = JobStatusDocument.fit(status);
+        if (known != null && known.status().equals(bounded)) {
             return;
         }
         try {
             Optional<JobStatusDocument> last = last(job);
-            Instant since = last.filter(each -> isSameWait(each.status(), fit))
+            Instant since = last.filter(each -> isSameWait(each.status(), bounded))
                     .map(JobStatusDocument::since)
                     .orElseGet(() -> clock.instant().truncatedTo(ChronoUnit.SECONDS));
-            JobStatusDocument next = new JobStatusDocument(job, fit, since);
+            JobStatusDocument next = new JobStatusDocument(job, bounded, since);
             makeFolder();
             WorldReadableFile.replace(file(job), next.bytes());
             written.put(job, next);

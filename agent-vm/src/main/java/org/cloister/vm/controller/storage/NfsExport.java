@@ -18,14 +18,14 @@ import org.cloister.ipsec.TunnelAddress;
  * @param uid of the job's user
  */
 public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly) {
-    private static final int LEAST_ID = 1000;
-    private static final int MOST_ID = 60_000;
+    private static final int MIN_ID = 1000;
+    private static final int MAX_ID = 60_000;
 
     /** @throws IllegalArgumentException for the numbers of root and daemons */
     public NfsExport {
-        if (uid < LEAST_ID || uid > MOST_ID || gid < LEAST_ID || gid > MOST_ID) {
-            throw new IllegalArgumentException("export to " + worker + ": want uid and gid from " + LEAST_ID + " to "
-                    + MOST_ID + ", have " + uid + " and " + gid);
+        if (uid < MIN_ID || uid > MAX_ID || gid < MIN_ID || gid > MAX_ID) {
+            throw new IllegalArgumentException("export to " + worker + ": want uid and gid from " + MIN_ID + " to "
+                    + MAX_ID + ", have " + uid + " and " + gid);
         }
     }
 
@@ -54,15 +54,15 @@ public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly
         static List<EtabEntry> parse(String etab) throws IOException {
             List<EtabEntry> lines = new ArrayList<>();
             for (String text : etab.lines().toList()) {
-                Matcher form = FORM.matcher(text);
-                if (!form.matches()) {
+                Matcher match = FORM.matcher(text);
+                if (!match.matches()) {
                     throw new IOException("etab: want PATH CLIENT(OPTIONS), have \"" + text.replaceAll("[^ -~]", "?")
                             + "\"; run exportfs -ua");
                 }
                 lines.add(new EtabEntry(
-                        form.group(1),
-                        form.group(2),
-                        new TreeSet<>(Arrays.asList(form.group(3).split(",", -1)))));
+                        match.group(1),
+                        match.group(2),
+                        new TreeSet<>(Arrays.asList(match.group(3).split(",", -1)))));
             }
             return lines;
         }

@@ -41,15 +41,15 @@ public final class NfsExports {
     }
 
     /** Makes the exports exactly these, whatever a killed agent or another program has left. */
-    public void reconcile(Collection<NfsExport> wanted) throws IOException {
+    public void reconcile(Collection<NfsExport> exports) throws IOException {
         for (NfsExport.EtabEntry line : present()) {
-            if (wanted.stream().noneMatch(export -> line.matches(export, root.toString()))) {
+            if (exports.stream().noneMatch(export -> line.matches(export, root.toString()))) {
                 remove(line);
             }
         }
-        List<NfsExport.EtabEntry> left = present();
-        for (NfsExport export : wanted) {
-            if (left.stream().noneMatch(line -> line.matches(export, root.toString()))) {
+        List<NfsExport.EtabEntry> remaining = present();
+        for (NfsExport export : exports) {
+            if (remaining.stream().noneMatch(line -> line.matches(export, root.toString()))) {
                 add(export);
             }
         }

@@ -70,10 +70,10 @@ public final class NfsServer {
         }
         set("nfsv4leasetime", LEASE_S);
         set("nfsv4gracetime", GRACE_S);
-        List<String> serve = new ArrayList<>(List.of("rpc.nfsd", "-V", "4.2", "-U", "-H", own.toString()));
-        OTHER_VERSIONS.forEach(version -> serve.addAll(List.of("-N", version)));
-        serve.add(Integer.toString(THREADS));
-        programs.runChecked("", serve);
+        List<String> command = new ArrayList<>(List.of("rpc.nfsd", "-V", "4.2", "-U", "-H", own.toString()));
+        OTHER_VERSIONS.forEach(version -> command.addAll(List.of("-N", version)));
+        command.add(Integer.toString(THREADS));
+        programs.runChecked("", command);
         if (threads() != THREADS) {
             throw new IOException("nfsd: want " + THREADS + " threads, have " + threads() + "; read the kernel's log");
         }

@@ -22,8 +22,8 @@ import org.slf4j.LoggerFactory;
 public final class RelayTicketConnection {
     private static final Logger LOG = LoggerFactory.getLogger(RelayTicketConnection.class);
 
-    private final Supplier<TicketStream.ControllerSigner> speaker;
-    private final WelcomeListener welcomed;
+    private final Supplier<TicketStream.ControllerSigner> signer;
+    private final WelcomeListener welcomeListener;
     private final Listener listener;
 
     /** Sends messages while a stream is open. */
@@ -53,28 +53,28 @@ public final class RelayTicketConnection {
     }
 
     /**
-     * @param speaker returns the signer with its current certificate
-     * @param welcomed called on the link's event loop, before the listener learns of the stream
+     * @param signer returns the signer with its current certificate
+     * @param welcomeListener called on the link's event loop, before the listener learns of the stream
      */
     public RelayTicketConnection(
-            Supplier<TicketStream.ControllerSigner> speaker, WelcomeListener welcomed, Listener listener) {
-        this.speaker = speaker;
-        this.welcomed = welcomed;
+            Supplier<TicketStream.ControllerSigner> signer, WelcomeListener welcomeListener, Listener listener) {
+        this.signer = signer;
+        this.welcomeListener = welcomeListener;
         this.listener = listener;
     }
 
     /** Uses an attached link until it closes. */
     public void attach(ClientLink link) {
-        TicketStream.open(link, Optional.of(speaker.get()), new TicketStream.Events() {
-            private boolean welcome;
-            private @Nullable ScheduledFuture<?> anew;
+        TicketStream.open(link, Optional.of(signer.get()), new TicketStream.Events() {
+            private boolean welcomed;
+            private @Nullable ScheduledFuture<?> renewal;
 
             @Override
             public void onMessage(TicketStream stream, RelayTicketMessage message) {
-                if (message instanceof RelayTicketMessage.Welcome relay && !welcome) {
-                    welcome = true;
-                    Duration use = welcomed.onWelcome(relay);
-                    anew = link.loop().schedule(stream::close, use.toMillis(), TimeUnit.MILLISECONDS);
+                if (message instanceof RelayTicketMessage.Welcome relay && !welcomed) {
+                    welcomed = true;
+                    Duration lifetime = welcomeListener.onWelcome(relay);
+                    renewal = link.loop().schedule(stream::close, lifetime.toMillis(), TimeUnit.MILLISECONDS);
                     listener.onOpen(stream::send);
                 }
                 listener.onMessage(message);
@@ -82,10 +82,10 @@ public final class RelayTicketConnection {
 
             @Override
             public void onClosed(String why) {
-                if (anew != null) {
-                    anew.cancel(false);
+                if (renewal != null) {
+                    renewal.cancel(false);
                 }
-                if (welcome) {
+                if (welcomed) {
                     listener.onClosed();
                 }
                 LOG.info("relay: stream of tickets ended: {}", why);

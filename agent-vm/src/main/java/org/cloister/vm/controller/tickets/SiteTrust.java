@@ -32,15 +32,15 @@ import org.slf4j.LoggerFactory;
 public final class SiteTrust {
     private static final Logger LOG = LoggerFactory.getLogger(SiteTrust.class);
     /** Delay until a relay that is not trusted now is checked again. */
-    private static final Duration SOON = Duration.ofMinutes(1);
+    private static final Duration RETRY_DELAY = Duration.ofMinutes(1);
 
     private static final Set<CertificateRole> RELAYS = Set.of(CertificateRole.RELAY);
 
-    private final TrustStore beliefs;
+    private final TrustStore trustStore;
     /** The relay that last allocated a host, by the host's key. */
-    private final Map<VerificationKey, CertifiedIdentity> givers = new ConcurrentHashMap<>();
+    private final Map<VerificationKey, CertifiedIdentity> allocatingRelays = new ConcurrentHashMap<>();
 
-    private volatile @Nullable PresentedChain shown;
+    private volatile @Nullable PresentedChain presented;
 
     private record PresentedChain(List<byte[]> certificates, CertificateChain chain) {}
 
@@ -55,9 +55,9 @@ public final class SiteTrust {
         }
     }
 
-    /** @param beliefs has the site's keys, and its lists as they arrive */
-    public SiteTrust(TrustStore beliefs) {
-        this.beliefs = beliefs;
+    /** @param trustStore has the site's keys, and its lists as they arrive */
+    public SiteTrust(TrustStore trustStore) {
+        this.trustStore = trustStore;
     }
 
     /**
@@ -70,13 +70,13 @@ public final class SiteTrust {
             List<byte[]> certificates =
                     welcome.chain().stream().map(ByteString::toByteArray).toList();
             CertificateChain chain = CertificateChain.parse(certificates);
-            shown = new PresentedChain(certificates, chain);
-            Instant until = beliefs.verifyUnlisted(chain, RELAYS).notAfter();
-            Duration half = Duration.between(beliefs.now(), until).dividedBy(2);
-            return half.compareTo(SOON) < 0 ? SOON : half;
+            presented = new PresentedChain(certificates, chain);
+            Instant until = trustStore.verifyUnlisted(chain, RELAYS).notAfter();
+            Duration halfLife = Duration.between(trustStore.now(), until).dividedBy(2);
+            return halfLife.compareTo(RETRY_DELAY) < 0 ? RETRY_DELAY : halfLife;
         } catch (IdentityRefusedException e) {
             LOG.error("relay: gives no nodes that are taken: {}", e.getMessage());
-            return SOON;
+            return RETRY_DELAY;
         }
     }
 
@@ -86,25 +86,26 @@ public final class SiteTrust {
      * @throws IOException if the relay that showed its certificates last did not sign it, or is not trusted now
      */
     public Allocation verifyAllocation(byte[] envelope) throws IOException {
-        PresentedChain last = shown;
-        if (last == null) {
+        PresentedChain presentedChain = presented;
+        if (presentedChain == null) {
             throw new IOException("allocation: want the certificates of the relay that signed it, have none yet;"
                     + " look at the relay's release");
         }
-        CertifiedIdentity relay = beliefs.verify(last.chain, RELAYS);
-        Allocation given = AllocationVerifier.read(envelope, relay);
-        given.slots().forEach(slot -> givers.put(slot.key(), relay));
-        return given;
+        CertifiedIdentity relay = trustStore.verify(presentedChain.chain, RELAYS);
+        Allocation allocation = AllocationVerifier.read(envelope, relay);
+        allocation.slots().forEach(slot -> allocatingRelays.put(slot.key(), relay));
+        return allocation;
     }
 
     /** Returns the relay that showed its certificates last; empty if it is not trusted now. */
     public Optional<TrustedRelay> trustedRelay() {
-        PresentedChain last = shown;
-        if (last == null) {
+        PresentedChain presentedChain = presented;
+        if (presentedChain == null) {
             return Optional.empty();
         }
         try {
-            return Optional.of(new TrustedRelay(last.certificates, beliefs.verify(last.chain, RELAYS)));
+            return Optional.of(
+                    new TrustedRelay(presentedChain.certificates, trustStore.verify(presentedChain.chain, RELAYS)));
         } catch (IdentityRefusedException e) {
             LOG.warn("relay: {}", e.getMessage());
             return Optional.empty();
@@ -116,12 +117,12 @@ public final class SiteTrust {
      * allocated it is not trusted now. Without a list in force, no host and no relay of the site is trusted.
      */
     public boolean isUntrusted(VerificationKey host) {
-        CertifiedIdentity giver = givers.get(host);
-        if (giver == null || isKeyRevoked(host)) {
+        CertifiedIdentity relay = allocatingRelays.get(host);
+        if (relay == null || isKeyRevoked(host)) {
             return true;
         }
         try {
-            beliefs.require(giver);
+            trustStore.require(relay);
             return false;
         } catch (IdentityRefusedException e) {
             LOG.warn("host {}: the site's word for it holds no more: {}", host, e.getMessage());
@@ -134,8 +135,8 @@ public final class SiteTrust {
      * worker, since its lease does, but a revocation remains valid.
      */
     public boolean isKeyRevoked(VerificationKey host) {
-        Collection<VerificationKey> anchors = beliefs.anchors().of(CertificateName.SITE);
-        return beliefs.lists().all().stream()
+        Collection<VerificationKey> anchors = trustStore.anchors().of(CertificateName.SITE);
+        return trustStore.lists().all().stream()
                 .filter(list -> anchors.contains(list.anchor()))
                 .anyMatch(list -> list.revokes(host));
     }

@@ -37,20 +37,20 @@ import org.slf4j.LoggerFactory;
 @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketConnection.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(SiteWorkerAllocator.class);
-    private static final Duration AGAIN = Duration.ofSeconds(5);
+    private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
 
-    private final Settings terms;
-    private final TicketFolder book;
+    private final Settings settings;
+    private final TicketFolder tickets;
     private final TicketSigner signer;
     private final WorkerSlots slots;
-    private final TicketRecorder witness;
+    private final TicketRecorder recorder;
     private final ScheduledExecutorService decisions;
     private final InstantSource clock;
     /** Tickets that have nodes, as far as the relay has reported to this process. */
-    private final Set<String> given = new HashSet<>();
+    private final Set<String> withNodes = new HashSet<>();
 
     /** Tickets of an earlier boot that were submitted again on this stream as this boot's. */
-    private final Set<String> taken = new HashSet<>();
+    private final Set<String> resubmitted = new HashSet<>();
 
     /**
      * Stale tickets that the relay was asked about on this stream and has not answered for: a refusal names its ticket
@@ -59,7 +59,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     private final Set<String> queried = new HashSet<>();
 
     private Consumer<WorkerEvent> events = event -> {};
-    private RelayTicketConnection.@Nullable Sender office;
+    private RelayTicketConnection.@Nullable Sender relay;
 
     /**
      * Settings of the requester.
@@ -80,29 +80,29 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     /**
-     * @param witness called on that thread, too
+     * @param recorder called on that thread, too
      * @param decisions one thread, stopped by the caller
      */
     public SiteWorkerAllocator(
-            Settings terms,
-            TicketFolder book,
+            Settings settings,
+            TicketFolder tickets,
             WorkerSlots slots,
-            TicketRecorder witness,
+            TicketRecorder recorder,
             ScheduledExecutorService decisions,
             InstantSource clock) {
-        this.terms = terms;
-        this.book = book;
-        this.signer = new TicketSigner(terms.project(), terms.key(), book.epoch());
+        this.settings = settings;
+        this.tickets = tickets;
+        this.signer = new TicketSigner(settings.project(), settings.key(), tickets.epoch());
         this.slots = slots;
-        this.witness = witness;
+        this.recorder = recorder;
         this.decisions = decisions;
         this.clock = clock;
     }
 
     @Override
-    public void start(Consumer<WorkerEvent> heard) {
+    public void start(Consumer<WorkerEvent> listener) {
         decide(() -> {
-            events = heard;
+            events = listener;
             slots.start(this::onWorkerEvent);
         });
     }
@@ -110,11 +110,11 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     @Override
     public void submitTicket(String ticket, ResourceRequest request) {
         decide(() -> {
-            Optional<StoredTicket> known = book.find(ticket);
+            Optional<StoredTicket> known = tickets.find(ticket);
             if (known.isPresent()) {
-                repeat(known.get());
+                resend(known.get());
             } else {
-                order(ticket, terms.toSiteRequest(request));
+                createTicket(ticket, settings.toSiteRequest(request));
             }
         });
     }
@@ -122,9 +122,9 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     @Override
     public void resumeTicket(String ticket) {
         decide(() -> {
-            Optional<StoredTicket> known = book.find(ticket);
+            Optional<StoredTicket> known = tickets.find(ticket);
             if (known.isPresent()) {
-                repeat(known.get());
+                resend(known.get());
             } else {
                 events.accept(new Ended(ticket, EndReason.NONE));
             }
@@ -134,12 +134,12 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     @Override
     public void releaseTicket(String ticket) {
         decide(() -> {
-            Optional<StoredTicket> known = book.find(ticket);
+            Optional<StoredTicket> known = tickets.find(ticket);
             if (known.isEmpty()) {
                 events.accept(new Ended(ticket, EndReason.NONE));
             } else if (!known.get().isClosing()) {
-                book.write(known.get().withState(StoredTicket.State.RELEASED));
-                released(ticket);
+                tickets.write(known.get().withState(StoredTicket.State.RELEASED));
+                releaseWorkers(ticket);
             }
         });
     }
@@ -152,7 +152,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     /** Forwards a worker's report; drops it if the ticket is closing. */
     void onWorkerEvent(WorkerEvent event) {
         decide(() -> {
-            Optional<StoredTicket> known = book.find(event.ticket());
+            Optional<StoredTicket> known = tickets.find(event.ticket());
             boolean late = event instanceof Passed passed && passed.phase() == WorkerPhase.TEARDOWN;
             if (known.isPresent() && (late || !known.get().isClosing())) {
                 events.accept(event);
@@ -163,14 +163,14 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     @Override
     public void onOpen(RelayTicketConnection.Sender to) {
         decide(() -> {
-            office = to;
-            taken.clear();
+            relay = to;
+            resubmitted.clear();
             queried.clear();
-            for (StoredTicket each : book.all()) {
-                repeat(each);
+            for (StoredTicket each : tickets.all()) {
+                resend(each);
             }
-            for (String each : witness.awaitedTickets()) {
-                if (book.find(each).isEmpty()) {
+            for (String each : recorder.awaitedTickets()) {
+                if (tickets.find(each).isEmpty()) {
                     send(new AgentTicketMessage.QueryTicket(each));
                 }
             }
@@ -179,7 +179,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
 
     @Override
     public void onClosed() {
-        decide(() -> office = null);
+        decide(() -> relay = null);
     }
 
     @Override
@@ -187,185 +187,186 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         decide(() -> {
             if (message instanceof RelayTicketMessage.Update update) {
                 queried.remove(update.ticket());
-                witness.recordUpdate(update);
-                Optional<StoredTicket> known = book.find(update.ticket());
+                recorder.recordUpdate(update);
+                Optional<StoredTicket> known = tickets.find(update.ticket());
                 if (known.isPresent()) {
-                    updated(known.get(), update);
+                    onUpdate(known.get(), update);
                 }
-            } else if (message instanceof RelayTicketMessage.ForwardedStatement part) {
-                witness.recordHostStatement(part);
+            } else if (message instanceof RelayTicketMessage.ForwardedStatement statement) {
+                recorder.recordHostStatement(statement);
             } else if (message instanceof RelayTicketMessage.Refused refused) {
                 queried.remove(refused.ticket());
-                Optional<StoredTicket> known = book.find(refused.ticket());
+                Optional<StoredTicket> known = tickets.find(refused.ticket());
                 if (known.isPresent()) {
-                    refused(known.get(), refused);
+                    onRefused(known.get(), refused);
                 } else {
                     LOG.warn("relay: refused {} {}: {}", refused.ticket(), refused.clause(), refused.text());
                     if (refused.clause() == TicketClause.PROJECT) {
-                        witness.recordForgotten(refused.ticket());
+                        recorder.recordForgotten(refused.ticket());
                     }
                 }
             }
         });
     }
 
-    private void order(String ticket, ResourceRequest request) throws IOException {
-        TicketPosition position = book.nextPosition();
-        Instant now = clock.instant();
-        StoredTicket booked = new StoredTicket(
+    private void createTicket(String ticket, ResourceRequest request) throws IOException {
+        TicketPosition position = tickets.nextPosition();
+        Instant updated = clock.instant();
+        StoredTicket stored = new StoredTicket(
                 new Ticket(
                         ticket,
-                        terms.project(),
+                        settings.project(),
                         position.epoch(),
                         position.sequence(),
-                        now,
-                        now.plus(Ticket.LONGEST),
+                        updated,
+                        updated.plus(Ticket.LONGEST),
                         request),
                 StoredTicket.State.ORDERED);
-        book.write(booked);
-        repeat(booked);
+        tickets.write(stored);
+        resend(stored);
     }
 
     /** Sends everything that a relay must know of a ticket, even if it was sent before. */
-    private void repeat(StoredTicket booked) throws IOException {
-        switch (booked.state()) {
+    private void resend(StoredTicket stored) throws IOException {
+        switch (stored.state()) {
             case ORDERED -> {
                 // If another start signed it, or it has expired, the relay is first asked whether it has the ticket.
-                if (!isStale(booked)) {
-                    send(order(booked.ticket()));
-                } else if (office != null && queried.add(booked.id())) {
-                    send(new AgentTicketMessage.QueryTicket(booked.id()));
+                if (!isStale(stored)) {
+                    send(signForSubmission(stored.ticket()));
+                } else if (relay != null && queried.add(stored.id())) {
+                    send(new AgentTicketMessage.QueryTicket(stored.id()));
                 }
             }
-            case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(booked.id()));
-            case WITHDRAWN -> send(signer.signWithdrawal(booked.id()));
+            case TAKEN, RELEASED -> send(new AgentTicketMessage.QueryTicket(stored.id()));
+            case WITHDRAWN -> send(signer.signWithdrawal(stored.id()));
         }
     }
 
-    private void updated(StoredTicket booked, RelayTicketMessage.Update update) throws IOException {
-        StoredTicket now = booked;
-        if (booked.state() == StoredTicket.State.ORDERED) {
-            now = booked.withState(StoredTicket.State.TAKEN);
-            book.write(now);
+    private void onUpdate(StoredTicket stored, RelayTicketMessage.Update update) throws IOException {
+        StoredTicket updated = stored;
+        if (stored.state() == StoredTicket.State.ORDERED) {
+            updated = stored.withState(StoredTicket.State.TAKEN);
+            tickets.write(updated);
         }
         if (update.state() == TicketState.ENDED) {
-            boolean hadNodes = !update.allocation().isEmpty() || given.contains(booked.id());
-            end(now, TicketEndReasons.of(update.end().orElseThrow(), now.isClosing(), hadNodes));
+            boolean hadNodes = !update.allocation().isEmpty() || withNodes.contains(stored.id());
+            end(updated, TicketEndReasons.of(update.end().orElseThrow(), updated.isClosing(), hadNodes));
             return;
         }
-        if (!book.isOurs(now) && !now.isClosing() && taken.add(now.id())) {
+        if (!tickets.isOurs(updated) && !updated.isClosing() && resubmitted.add(updated.id())) {
             // The relay has it with the signature of a boot whose key and certificates expire: this boot submits it
             // from now on.
-            send(order(now.ticket()));
+            send(signForSubmission(updated.ticket()));
         }
         if (update.state() == TicketState.RUNNING
                 && !update.allocation().isEmpty() // It arrives after the nodes, when their hosts are known.
-                && now.state() != StoredTicket.State.WITHDRAWN) {
-            acceptAllocation(now, update);
+                && updated.state() != StoredTicket.State.WITHDRAWN) {
+            acceptAllocation(updated, update);
         }
     }
 
-    private void acceptAllocation(StoredTicket booked, RelayTicketMessage.Update update) throws IOException {
+    private void acceptAllocation(StoredTicket stored, RelayTicketMessage.Update update) throws IOException {
         int count;
         try {
-            count = slots.expectWorkers(booked.ticket(), update);
+            count = slots.expectWorkers(stored.ticket(), update);
         } catch (IOException e) {
-            LOG.error("ticket {}: allocation refused: {}", booked.id(), e.getMessage());
-            cancelTicket(booked.id());
+            LOG.error("ticket {}: allocation refused: {}", stored.id(), e.getMessage());
+            cancelTicket(stored.id());
             return;
         }
-        boolean first = given.add(booked.id());
-        events.accept(new Allocated(booked.id(), count));
+        boolean first = withNodes.add(stored.id());
+        events.accept(new Allocated(stored.id(), count));
         if (first) {
-            Duration waited = Duration.between(booked.ticket().issued(), clock.instant());
+            Duration waited = Duration.between(stored.ticket().issued(), clock.instant());
             for (int slot = 0; slot < count; slot++) {
                 events.accept(
-                        new Passed(booked.id(), slot, WorkerPhase.QUEUE, waited.isNegative() ? Duration.ZERO : waited));
+                        new Passed(stored.id(), slot, WorkerPhase.QUEUE, waited.isNegative() ? Duration.ZERO : waited));
             }
         }
-        if (first && booked.state() == StoredTicket.State.RELEASED) {
-            released(booked.id());
+        if (first && stored.state() == StoredTicket.State.RELEASED) {
+            releaseWorkers(stored.id());
         }
     }
 
-    private void refused(StoredTicket booked, RelayTicketMessage.Refused refused) throws IOException {
+    private void onRefused(StoredTicket stored, RelayTicketMessage.Refused refused) throws IOException {
         if (refused.clause() == TicketClause.UNAVAILABLE) {
             decisions.schedule(
-                    () -> act(() -> {
-                        Optional<StoredTicket> still = book.find(booked.id());
+                    () -> runTask(() -> {
+                        Optional<StoredTicket> still = tickets.find(stored.id());
                         if (still.isPresent()) {
-                            repeat(still.get());
+                            resend(still.get());
                         }
                     }),
-                    AGAIN.toMillis(),
+                    RETRY_DELAY.toMillis(),
                     TimeUnit.MILLISECONDS);
-        } else if (booked.state() != StoredTicket.State.ORDERED) {
-            LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
+        } else if (stored.state() != StoredTicket.State.ORDERED) {
+            LOG.warn("relay: ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
             if (refused.clause() == TicketClause.PROJECT) {
-                witness.recordForgotten(booked.id());
-                end(booked, booked.isClosing() ? EndReason.NONE : TicketEndReasons.FORGOTTEN);
+                recorder.recordForgotten(stored.id());
+                end(stored, stored.isClosing() ? EndReason.NONE : TicketEndReasons.FORGOTTEN);
             }
-        } else if (refused.clause() == TicketClause.PROJECT && isStale(booked)) {
+        } else if (refused.clause() == TicketClause.PROJECT && isStale(stored)) {
             // No relay has received it. It gets the same id, signed with the key of this start.
-            order(booked.id(), booked.ticket().request());
+            createTicket(stored.id(), stored.ticket().request());
         } else {
-            LOG.warn("relay: ticket {}: {}: {}", booked.id(), refused.clause(), refused.text());
-            book.remove(booked.id());
-            witness.recordRejection(booked.id());
-            events.accept(new WorkerEvent.Refused(booked.id(), TicketEndReasons.of(refused)));
+            LOG.warn("relay: ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
+            tickets.remove(stored.id());
+            recorder.recordRejection(stored.id());
+            events.accept(new WorkerEvent.Refused(stored.id(), TicketEndReasons.of(refused)));
         }
     }
 
-    private boolean isStale(StoredTicket booked) {
-        return !book.isOurs(booked) || !clock.instant().isBefore(booked.ticket().expires());
+    private boolean isStale(StoredTicket stored) {
+        return !tickets.isOurs(stored)
+                || !clock.instant().isBefore(stored.ticket().expires());
     }
 
-    private void released(String ticket) {
+    private void releaseWorkers(String ticket) {
         slots.release(ticket);
         decisions.schedule(
-                () -> act(() -> {
-                    if (book.find(ticket).isPresent()) {
+                () -> runTask(() -> {
+                    if (tickets.find(ticket).isPresent()) {
                         LOG.warn(
                                 "ticket {}: VMs have not ended within {} s of their release",
                                 ticket,
-                                terms.shutdownTimeout().toSeconds());
+                                settings.shutdownTimeout().toSeconds());
                         cancelTicket(ticket);
                     }
                 }),
-                terms.shutdownTimeout().toMillis(),
+                settings.shutdownTimeout().toMillis(),
                 TimeUnit.MILLISECONDS);
     }
 
     private void cancelTicket(String ticket) throws IOException {
-        Optional<StoredTicket> known = book.find(ticket);
+        Optional<StoredTicket> known = tickets.find(ticket);
         if (known.isEmpty()) {
             events.accept(new Ended(ticket, EndReason.NONE));
             return;
         }
         if (known.get().state() != StoredTicket.State.WITHDRAWN) {
-            book.write(known.get().withState(StoredTicket.State.WITHDRAWN));
+            tickets.write(known.get().withState(StoredTicket.State.WITHDRAWN));
         }
         send(signer.signWithdrawal(ticket));
     }
 
-    private void end(StoredTicket booked, EndReason trouble) throws IOException {
-        slots.forget(booked.id());
-        book.remove(booked.id());
-        given.remove(booked.id());
-        taken.remove(booked.id());
-        events.accept(new Ended(booked.id(), trouble));
+    private void end(StoredTicket stored, EndReason reason) throws IOException {
+        slots.forget(stored.id());
+        tickets.remove(stored.id());
+        withNodes.remove(stored.id());
+        resubmitted.remove(stored.id());
+        events.accept(new Ended(stored.id(), reason));
     }
 
-    private AgentTicketMessage order(Ticket ticket) throws IOException {
+    private AgentTicketMessage signForSubmission(Ticket ticket) throws IOException {
         AgentTicketMessage.Submit signed = signer.sign(ticket);
-        witness.recordSubmission(ticket, signed.ticket().toByteArray());
+        recorder.recordSubmission(ticket, signed.ticket().toByteArray());
         return signed;
     }
 
     /** Sends a message; what cannot be sent now is sent on the next stream. */
     private void send(AgentTicketMessage message) {
-        if (office != null) {
-            office.send(message);
+        if (relay != null) {
+            relay.send(message);
         }
     }
 
@@ -374,9 +375,9 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
         void run() throws IOException;
     }
 
-    private void decide(Task act) {
+    private void decide(Task task) {
         try {
-            decisions.execute(() -> act(act));
+            decisions.execute(() -> runTask(task));
         } catch (RejectedExecutionException e) {
             // Closed: the rest is left to the next start.
             return;
@@ -387,9 +388,9 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
      * Runs a task. A failed write of the folder stops nothing permanently: nothing was sent, and the request is
      * repeated.
      */
-    private static void act(Task act) {
+    private static void runTask(Task task) {
         try {
-            act.run();
+            task.run();
         } catch (IOException | RuntimeException e) {
             LOG.error("tickets: {}", e.toString());
         }

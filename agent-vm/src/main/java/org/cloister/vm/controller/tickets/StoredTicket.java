@@ -59,10 +59,10 @@ record StoredTicket(Ticket ticket, State state) {
     static StoredTicket read(byte[] file) throws MalformedException {
         StrictJson json = StrictJson.read(file, MAX_BYTES);
         json.requireFormat(FORMAT);
-        StoredTicket booked =
+        StoredTicket stored =
                 new StoredTicket(Ticket.parse(json.base64("ticket", Ticket.MAX_BYTES)), State.of(json.text("state")));
         json.requireNothingElse();
-        return booked;
+        return stored;
     }
 
     byte[] write() {

@@ -20,7 +20,7 @@ final class TicketEndReasons {
                 clause.toString(),
                 "the relay refuses the ticket: " + clause.denies(),
                 hint(clause),
-                isPassing(clause));
+                isRetryable(clause));
     }
 
     /**
@@ -32,10 +32,10 @@ final class TicketEndReasons {
             return EndReason.NONE;
         }
         WorkerPhase phase = hadNodes ? WorkerPhase.REGISTRATION : WorkerPhase.QUEUE;
-        return new EndReason(phase, end.toString(), text(end), hint(end), isPassing(end));
+        return new EndReason(phase, end.toString(), text(end), hint(end), isRetryable(end));
     }
 
-    private static boolean isPassing(TicketClause clause) {
+    private static boolean isRetryable(TicketClause clause) {
         return switch (clause) {
             case QUOTA, EXHAUSTED, AUDIT, DRAINING, UNAVAILABLE, EXPIRED, SEQUENCE, USED -> true;
             case MALFORMED, SIGNATURE, PROJECT, FEATURES, NO_SLURM, LIMIT -> false;
@@ -55,7 +55,7 @@ final class TicketEndReasons {
         };
     }
 
-    private static boolean isPassing(TicketEnd end) {
+    private static boolean isRetryable(TicketEnd end) {
         return switch (end) {
             case COMPLETED, FAILED, WITHDRAWN, CANCELLED, TIMEOUT, NODE_FAILED, PREEMPTED, LOST, NOT_STARTED -> true;
             case REFUSED, REVOKED, SUPERSEDED -> false;

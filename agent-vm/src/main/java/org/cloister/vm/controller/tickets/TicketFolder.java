@@ -46,17 +46,17 @@ public final class TicketFolder {
      */
     public static TicketFolder open(Path folder, long epoch) throws IOException {
         Files.createDirectories(folder);
-        TicketPosition last = position(folder);
-        if (last.epoch() > epoch) {
+        TicketPosition lastPosition = position(folder);
+        if (lastPosition.epoch() > epoch) {
             throw new IOException(folder + ": want the book of an epoch up to " + epoch + ", have that of "
-                    + last.epoch() + "; a newer controlling VM has used this drive");
+                    + lastPosition.epoch() + "; a newer controlling VM has used this drive");
         }
         Map<String, StoredTicket> tickets = new TreeMap<>();
         for (Path file : files(folder)) {
-            StoredTicket booked = read(file);
-            tickets.put(booked.id(), booked);
+            StoredTicket stored = read(file);
+            tickets.put(stored.id(), stored);
         }
-        return new TicketFolder(folder, epoch, last.epoch() == epoch ? last.sequence() : 0, tickets);
+        return new TicketFolder(folder, epoch, lastPosition.epoch() == epoch ? lastPosition.sequence() : 0, tickets);
     }
 
     /** Returns the next position, which is never used twice, even after a kill. */
@@ -83,13 +83,13 @@ public final class TicketFolder {
      * Returns whether a ticket was signed by this start; the key that signed an earlier start's tickets no longer
      * exists.
      */
-    boolean isOurs(StoredTicket booked) {
-        return booked.ticket().epoch() == epoch;
+    boolean isOurs(StoredTicket stored) {
+        return stored.ticket().epoch() == epoch;
     }
 
-    void write(StoredTicket booked) throws IOException {
-        AtomicFile.replace(file(booked.id()), booked.write());
-        tickets.put(booked.id(), booked);
+    void write(StoredTicket stored) throws IOException {
+        AtomicFile.replace(file(stored.id()), stored.write());
+        tickets.put(stored.id(), stored);
     }
 
     void remove(String ticket) throws IOException {
@@ -117,11 +117,11 @@ public final class TicketFolder {
 
     private static StoredTicket read(Path file) throws IOException {
         try {
-            StoredTicket booked = StoredTicket.read(AtomicFile.read(file, StoredTicket.MAX_BYTES));
-            if (!file.endsWith(booked.id() + SUFFIX)) {
-                throw new MalformedException("id: want the file's name, have " + booked.id());
+            StoredTicket stored = StoredTicket.read(AtomicFile.read(file, StoredTicket.MAX_BYTES));
+            if (!file.endsWith(stored.id() + SUFFIX)) {
+                throw new MalformedException("id: want the file's name, have " + stored.id());
             }
-            return booked;
+            return stored;
         } catch (MalformedException e) {
             throw new IOException(file + ": " + e.getMessage(), e);
         }

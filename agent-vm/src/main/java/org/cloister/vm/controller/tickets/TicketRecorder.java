@@ -18,7 +18,7 @@ public interface TicketRecorder {
     void recordUpdate(RelayTicketMessage.Update update) throws IOException;
 
     /** Records a host's statement, which is not parsed yet. */
-    void recordHostStatement(RelayTicketMessage.ForwardedStatement part) throws IOException;
+    void recordHostStatement(RelayTicketMessage.ForwardedStatement statement) throws IOException;
 
     /** Records that the relay never accepted the ticket. */
     void recordRejection(String ticket) throws IOException;

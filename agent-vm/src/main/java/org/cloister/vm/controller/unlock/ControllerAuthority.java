@@ -16,12 +16,12 @@ import org.cloister.protocol.identity.SubjectPublicKey;
  */
 public final class ControllerAuthority {
     private final CertificateAuthority authority;
-    private final List<byte[]> above;
+    private final List<byte[]> issuers;
 
-    /** @param above certificates in DER, the authority's own first */
-    ControllerAuthority(CertificateAuthority authority, List<byte[]> above) {
+    /** @param issuers certificates in DER, the authority's own first */
+    ControllerAuthority(CertificateAuthority authority, List<byte[]> issuers) {
         this.authority = authority;
-        this.above = List.copyOf(above);
+        this.issuers = List.copyOf(issuers);
     }
 
     /**
@@ -32,11 +32,11 @@ public final class ControllerAuthority {
      *     expired
      */
     public List<byte[]> issue(CertificateName name, VerificationKey key, Instant now) throws IOException {
-        Duration left = Duration.between(now, authority.notAfter());
-        Duration lifetime = left.compareTo(CertificateAuthority.LEAF) < 0 ? left : CertificateAuthority.LEAF;
+        Duration remaining = Duration.between(now, authority.notAfter());
+        Duration lifetime = remaining.compareTo(CertificateAuthority.LEAF) < 0 ? remaining : CertificateAuthority.LEAF;
         List<byte[]> chain = new ArrayList<>();
         chain.add(authority.issue(name, SubjectPublicKey.of(key), now, lifetime));
-        chain.addAll(above);
+        chain.addAll(issuers);
         return chain;
     }
 
@@ -47,6 +47,6 @@ public final class ControllerAuthority {
 
     /** Returns the certificates above a leaf, in DER. */
     public List<byte[]> issuerChain() {
-        return above.stream().map(byte[]::clone).toList();
+        return issuers.stream().map(byte[]::clone).toList();
     }
 }

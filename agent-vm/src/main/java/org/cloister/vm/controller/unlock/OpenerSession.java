@@ -14,28 +14,28 @@ import org.cloister.vm.boot.CircuitSession;
  * for {@link #send} and {@link #finishOutput}.
  */
 final class OpenerSession extends CircuitSession {
-    private final BiConsumer<OpenerSession, VerifierMessage> heard;
-    private final VerifierMessageOrder turns;
+    private final BiConsumer<OpenerSession, VerifierMessage> onMessage;
+    private final VerifierMessageOrder messageOrder;
 
     private OpenerSession(
-            Circuit circuit, VerifierMessageOrder turns, BiConsumer<OpenerSession, VerifierMessage> heard) {
+            Circuit circuit, VerifierMessageOrder messageOrder, BiConsumer<OpenerSession, VerifierMessage> onMessage) {
         super(circuit);
-        this.turns = turns;
-        this.heard = heard;
+        this.messageOrder = messageOrder;
+        this.onMessage = onMessage;
     }
 
     /**
      * Returns a session on a circuit on which the VM showed its boot certificate.
      *
-     * @param heard receives each message that is valid in its order; must not block
+     * @param onMessage receives each message that is valid in its order; must not block
      */
-    static OpenerSession booting(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> heard) {
-        return new OpenerSession(circuit, VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), heard);
+    static OpenerSession booting(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> onMessage) {
+        return new OpenerSession(circuit, VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER), onMessage);
     }
 
     /** Returns a session on a later circuit, on which the opener waits for the outcome. */
-    static OpenerSession unlocked(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> heard) {
-        return new OpenerSession(circuit, VerifierMessageOrder.forUnlocked(), heard);
+    static OpenerSession unlocked(Circuit circuit, BiConsumer<OpenerSession, VerifierMessage> onMessage) {
+        return new OpenerSession(circuit, VerifierMessageOrder.forUnlocked(), onMessage);
     }
 
     /** Sends a message. Thread-safe. */
@@ -45,8 +45,8 @@ final class OpenerSession extends CircuitSession {
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
-        VerifierMessage read = (VerifierMessage) message;
-        turns.accept(read);
-        heard.accept(this, read);
+        VerifierMessage received = (VerifierMessage) message;
+        messageOrder.accept(received);
+        onMessage.accept(this, received);
     }
 }

@@ -21,27 +21,27 @@ public record OpeningFiles(
     }
 
     static OpeningFiles of(ProjectUnlock unlock) throws UnlockRefused {
-        OpeningFiles brought = new OpeningFiles(
+        OpeningFiles files = new OpeningFiles(
                 read("members.toml", unlock.members(), ProjectMembers::read, UnlockRefusal.MEMBERS),
                 read("controller.toml", unlock.settings(), ProjectSettings::read, UnlockRefusal.SETTINGS));
-        if (unlock.create() && brought.settings.isEmpty()) {
+        if (unlock.create() && files.settings.isEmpty()) {
             throw new UnlockRefused(
                     UnlockRefusal.NO_SETTINGS,
                     "settings: want those of a new drive, have none; open it with --settings");
         }
-        return brought;
+        return files;
     }
 
     private static <T> Optional<ParsedFile<T>> read(
-            String name, Optional<ByteString> file, Reading<T> reading, UnlockRefusal why) throws UnlockRefused {
+            String name, Optional<ByteString> file, Reading<T> parser, UnlockRefusal refusal) throws UnlockRefused {
         if (file.isEmpty()) {
             return Optional.empty();
         }
         try {
             return Optional.of(new ParsedFile<>(
-                    file.get(), reading.read(Path.of(name), file.get().toByteArray())));
+                    file.get(), parser.read(Path.of(name), file.get().toByteArray())));
         } catch (InvalidConfigException e) {
-            throw new UnlockRefused(why, e);
+            throw new UnlockRefused(refusal, e);
         } catch (IOException e) {
             throw new UnlockRefused(UnlockRefusal.CONTROLLER, e);
         }

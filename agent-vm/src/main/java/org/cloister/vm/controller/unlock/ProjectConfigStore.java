@@ -46,42 +46,42 @@ public final class ProjectConfigStore {
      *
      * @throws UnlockRefused if there are no settings, or a UID was another person's; nothing is changed then
      */
-    public ProjectConfig update(OpeningFiles brought) throws IOException {
-        Optional<ProjectSettings> settings = brought.settings().map(OpeningFiles.ParsedFile::content);
+    public ProjectConfig update(OpeningFiles files) throws IOException {
+        Optional<ProjectSettings> settings = files.settings().map(OpeningFiles.ParsedFile::content);
         if (settings.isEmpty()) {
-            settings = kept(SETTINGS, ProjectUnlock.MAX_SETTINGS, ProjectSettings::read, UnlockRefusal.SETTINGS);
+            settings = readStored(SETTINGS, ProjectUnlock.MAX_SETTINGS, ProjectSettings::read, UnlockRefusal.SETTINGS);
         }
-        Optional<ProjectMembers> members = brought.members().map(OpeningFiles.ParsedFile::content);
+        Optional<ProjectMembers> members = files.members().map(OpeningFiles.ParsedFile::content);
         if (members.isEmpty()) {
-            members = kept(MEMBERS, ProjectUnlock.MAX_MEMBERS, ProjectMembers::read, UnlockRefusal.MEMBERS);
+            members = readStored(MEMBERS, ProjectUnlock.MAX_MEMBERS, ProjectMembers::read, UnlockRefusal.MEMBERS);
         }
-        ProjectConfig standing = new ProjectConfig(
+        ProjectConfig config = new ProjectConfig(
                 members.orElseGet(() -> new ProjectMembers(List.of())),
                 settings.orElseThrow(() -> new UnlockRefused(
                         UnlockRefusal.NO_SETTINGS,
                         "settings: want some, have none on the drive; open it with --settings")));
-        UidHistory seen = uids();
-        UidHistory then = after(seen, standing.members());
+        UidHistory recorded = uids();
+        UidHistory updated = updatedUids(recorded, config.members());
         Files.createDirectories(folder);
-        if (!then.equals(seen)) {
-            AtomicFile.replace(folder.resolve(UIDS), then.text().getBytes(StandardCharsets.US_ASCII));
+        if (!updated.equals(recorded)) {
+            AtomicFile.replace(folder.resolve(UIDS), updated.text().getBytes(StandardCharsets.US_ASCII));
         }
-        if (brought.settings().isPresent()) {
+        if (files.settings().isPresent()) {
             AtomicFile.replace(
-                    folder.resolve(SETTINGS), brought.settings().get().file().toByteArray());
+                    folder.resolve(SETTINGS), files.settings().get().file().toByteArray());
         }
-        if (brought.members().isPresent()) {
-            AtomicFile.replace(membersFile(), brought.members().get().file().toByteArray());
+        if (files.members().isPresent()) {
+            AtomicFile.replace(membersFile(), files.members().get().file().toByteArray());
         }
-        return standing;
+        return config;
     }
 
-    private static UidHistory after(UidHistory seen, ProjectMembers members) throws UnlockRefused {
-        List<String> problems = seen.problems(members);
+    private static UidHistory updatedUids(UidHistory recorded, ProjectMembers members) throws UnlockRefused {
+        List<String> problems = recorded.problems(members);
         if (!problems.isEmpty()) {
             throw new UnlockRefused(UnlockRefusal.UIDS, "members: " + String.join("\n", problems));
         }
-        return seen.with(members);
+        return recorded.with(members);
     }
 
     private UidHistory uids() throws IOException {
@@ -96,21 +96,20 @@ public final class ProjectConfigStore {
         T read(Path name, byte[] content) throws IOException;
     }
 
-    private <T> Optional<T> kept(String name, int most, Reading<T> reading, UnlockRefusal why) throws IOException {
-        Optional<byte[]> content = bytes(folder.resolve(name), most);
+    private <T> Optional<T> readStored(String name, int maxBytes, Reading<T> parser, UnlockRefusal refusal)
+            throws IOException {
+        Optional<byte[]> content = bytes(folder.resolve(name), maxBytes);
         try {
-            return content.isEmpty()
-                    ? Optional.empty()
-                    : Optional.of(reading.read(folder.resolve(name), content.get()));
+            return content.isEmpty() ? Optional.empty() : Optional.of(parser.read(folder.resolve(name), content.get()));
         } catch (InvalidConfigException e) {
-            throw new UnlockRefused(why, e);
+            throw new UnlockRefused(refusal, e);
         }
     }
 
     /** Returns a file's content; empty if the file does not exist. An unreadable file is an error. */
-    private static Optional<byte[]> bytes(Path file, int most) throws IOException {
+    private static Optional<byte[]> bytes(Path file, int maxBytes) throws IOException {
         try {
-            return Optional.of(AtomicFile.read(file, most));
+            return Optional.of(AtomicFile.read(file, maxBytes));
         } catch (NoSuchFileException e) {
             return Optional.empty();
         }

@@ -23,22 +23,22 @@ public record ProjectDocuments(
      * @param now by the opener's clock
      * @throws UnlockRefused if they are older, or of another branch
      */
-    public void requireSuccessorOf(ProjectDocuments seen, Instant now) throws UnlockRefused {
-        int number = seen.history.number();
-        if (number > history.number() || !seen.history.documentId(number).equals(history.documentId(number))) {
+    public void requireSuccessorOf(ProjectDocuments previous, Instant now) throws UnlockRefused {
+        int number = previous.history.number();
+        if (number > history.number() || !previous.history.documentId(number).equals(history.documentId(number))) {
             throw new UnlockRefused(
                     UnlockRefusal.OLDER_DOCUMENTS,
                     "documents: want those that go on from number " + number + ", which the drive has seen, have up to "
                             + history.number() + "; open it with the newest");
         }
-        if (seen.policyHash.equals(policyHash)) {
+        if (previous.policyHash.equals(policyHash)) {
             return;
         }
-        List<String> problems = PolicySuccession.problems(history.id(), Optional.of(seen.policy), policy, now);
+        List<String> problems = PolicySuccession.problems(history.id(), Optional.of(previous.policy), policy, now);
         if (!problems.isEmpty()) {
             throw new UnlockRefused(
                     UnlockRefusal.OLDER_POLICY,
-                    "policy " + policy.serial() + " after " + seen.policy.serial() + ", which the drive has seen: "
+                    "policy " + policy.serial() + " after " + previous.policy.serial() + ", which the drive has seen: "
                             + String.join("; ", problems));
         }
     }

@@ -54,16 +54,16 @@ public final class ProjectDocumentsFolder {
     }
 
     /** Replaces older documents; the policy comes last, so that a reader of the policy has its owners. */
-    public void write(ProjectDocuments papers) throws IOException {
+    public void write(ProjectDocuments projectDocuments) throws IOException {
         Files.createDirectories(folder);
-        List<byte[]> documents = papers.history().envelopes();
+        List<byte[]> documents = projectDocuments.history().envelopes();
         for (int number = 0; number < documents.size(); number++) {
             if (Files.notExists(document(number))) {
                 AtomicFile.replace(document(number), documents.get(number));
             }
         }
         Path policy = folder.resolve(POLICY);
-        byte[] envelope = papers.policyEnvelope().toByteArray();
+        byte[] envelope = projectDocuments.policyEnvelope().toByteArray();
         // An unchanged policy needs no new file, which could not be created on a drive that a member has filled.
         if (Files.notExists(policy) || !Arrays.equals(AtomicFile.read(policy, MAX_POLICY), envelope)) {
             AtomicFile.replace(policy, envelope);

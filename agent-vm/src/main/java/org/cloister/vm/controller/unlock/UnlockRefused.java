@@ -8,26 +8,26 @@ public final class UnlockRefused extends IOException {
     private static final long serialVersionUID = 1;
 
     private final BootPhase phase;
-    private final String word;
+    private final String reason;
 
     /** @param text for this VM's log */
-    public UnlockRefused(UnlockRefusal why, String text) {
+    public UnlockRefused(UnlockRefusal refusal, String text) {
         super(text);
         this.phase = BootPhase.KEYS;
-        this.word = why.toString();
+        this.reason = refusal.toString();
     }
 
-    public UnlockRefused(UnlockRefusal why, Exception cause) {
-        super(why + ": " + cause.getMessage(), cause);
+    public UnlockRefused(UnlockRefusal refusal, Exception cause) {
+        super(refusal + ": " + cause.getMessage(), cause);
         this.phase = BootPhase.KEYS;
-        this.word = why.toString();
+        this.reason = refusal.toString();
     }
 
-    /** @param word of lower-case letters and dashes */
-    public UnlockRefused(BootPhase phase, String word, Exception cause) {
-        super(word + ": " + cause.getMessage(), cause);
+    /** @param reason of lower-case letters and dashes */
+    public UnlockRefused(BootPhase phase, String reason, Exception cause) {
+        super(reason + ": " + cause.getMessage(), cause);
         this.phase = phase;
-        this.word = word;
+        this.reason = reason;
     }
 
     public BootPhase phase() {
@@ -36,6 +36,6 @@ public final class UnlockRefused extends IOException {
 
     /** Returns the word as it is sent to the opener. */
     public String word() {
-        return word;
+        return reason;
     }
 }

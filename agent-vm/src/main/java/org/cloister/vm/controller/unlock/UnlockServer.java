@@ -47,15 +47,15 @@ import org.slf4j.LoggerFactory;
 public final class UnlockServer {
     private static final Logger LOG = LoggerFactory.getLogger(UnlockServer.class);
 
-    private final Context terms;
-    private final AttestationRequest vouching;
-    private final ProjectOpening opens;
+    private final Context context;
+    private final AttestationRequest attestation;
+    private final ProjectOpening opening;
     private final Executor work;
     private final InstantSource clock;
-    private final Consumer<String> ended;
+    private final Consumer<String> onFailed;
     private final SecureRandom random = new SecureRandom();
     /** Targets of the evidence shown, by open circuit. Used on the work thread only. */
-    private final Map<OpenerSession, HandoverTarget> shown = new HashMap<>();
+    private final Map<OpenerSession, HandoverTarget> targets = new HashMap<>();
 
     private final UnlockState state;
 
@@ -74,7 +74,7 @@ public final class UnlockServer {
     /** Requests evidence of this VM from its host. */
     @FunctionalInterface
     public interface AttestationRequest {
-        Future<DsseEnvelope> send(AttestationClaims claim);
+        Future<DsseEnvelope> send(AttestationClaims claims);
     }
 
     /** Opens the project in this VM. */
@@ -90,41 +90,41 @@ public final class UnlockServer {
 
     /**
      * @param work one thread, which may block
-     * @param ended called with the reason, once or more, if this VM can never be opened
+     * @param onFailed called with the reason, once or more, if this VM can never be opened
      */
     public UnlockServer(
-            Context terms,
-            AttestationRequest vouching,
-            ProjectOpening opens,
+            Context context,
+            AttestationRequest attestation,
+            ProjectOpening opening,
             Executor work,
             InstantSource clock,
-            Consumer<String> ended) {
-        this.terms = terms;
-        this.vouching = vouching;
-        this.opens = opens;
+            Consumer<String> onFailed) {
+        this.context = context;
+        this.attestation = attestation;
+        this.opening = opening;
         this.work = work;
         this.clock = clock;
-        this.ended = ended;
-        this.state = new UnlockState(terms);
+        this.onFailed = onFailed;
+        this.state = new UnlockState(context);
     }
 
     /** Accepts a connection that does not claim to be a worker. Called on the link's event loop. */
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        if (!dial.from().equals(terms.identity().assignment().requester())
-                || !dial.to().equals(terms.identity().assignment().name())) {
+        if (!dial.from().equals(context.identity().assignment().requester())
+                || !dial.to().equals(context.identity().assignment().name())) {
             LOG.warn("{}: not the opener of this VM", dial.from());
             attachment.refuse(dial, CloseReason.REFUSED);
             return;
         }
-        if (!state.whenDecided(() -> answer(attachment, dial))) {
+        if (!state.whenDecided(() -> openCircuit(attachment, dial))) {
             attachment.refuse(dial, CloseReason.LIMIT);
         }
     }
 
-    private void answer(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        Optional<TlsCredential> certified;
+    private void openCircuit(AgentAttachStream attachment, RelayMessage.Dial dial) {
+        Optional<TlsCredential> credential;
         try {
-            certified = state.credential(System.nanoTime());
+            credential = state.credential(System.nanoTime());
         } catch (IOException e) {
             LOG.warn("opener {}: no circuit: {}", dial.from(), e.getMessage());
             attachment.refuse(dial, CloseReason.REFUSED);
@@ -133,9 +133,9 @@ public final class UnlockServer {
         Circuit.dialBack(
                         attachment.link(),
                         dial,
-                        certified.orElse(terms.boot()),
-                        terms.openers(),
-                        certified.isPresent() ? this::installLater : this::startSession)
+                        credential.orElse(context.boot()),
+                        context.openers(),
+                        credential.isPresent() ? this::startLaterSession : this::startSession)
                 .addListener((Future<Circuit> opened) -> {
                     if (!opened.isSuccess()) {
                         LOG.warn(
@@ -148,99 +148,101 @@ public final class UnlockServer {
 
     /** Starts a session on a circuit on which this VM showed its boot certificate. */
     void startSession(ChannelPipeline pipeline, Circuit circuit) {
-        OpenerSession talk = OpenerSession.booting(circuit, this::heard);
-        add(pipeline, talk);
-        circuit.channel().closeFuture().addListener(closed -> work.execute(() -> shown.remove(talk)));
+        OpenerSession session = OpenerSession.booting(circuit, this::onMessage);
+        install(pipeline, session);
+        circuit.channel().closeFuture().addListener(closed -> work.execute(() -> targets.remove(session)));
     }
 
-    private void installLater(ChannelPipeline pipeline, Circuit circuit) {
-        OpenerSession talk = OpenerSession.unlocked(circuit, this::heard);
-        add(pipeline, talk);
-        circuit.channel().closeFuture().addListener(closed -> state.remove(talk));
-        state.sendOutcome(talk);
+    private void startLaterSession(ChannelPipeline pipeline, Circuit circuit) {
+        OpenerSession session = OpenerSession.unlocked(circuit, this::onMessage);
+        install(pipeline, session);
+        circuit.channel().closeFuture().addListener(closed -> state.remove(session));
+        state.sendOutcome(session);
     }
 
-    private static void add(ChannelPipeline pipeline, OpenerSession talk) {
-        pipeline.addLast(new MessageFraming(ProtocolLimits.UNLOCK_BYTES, VerifierMessage::read), talk);
+    private static void install(ChannelPipeline pipeline, OpenerSession session) {
+        pipeline.addLast(new MessageFraming(ProtocolLimits.UNLOCK_BYTES, VerifierMessage::read), session);
     }
 
-    private void heard(OpenerSession talk, VerifierMessage message) {
+    private void onMessage(OpenerSession session, VerifierMessage message) {
         if (message instanceof VerifierMessage.Question question) {
-            asked(talk, question.nonce());
+            onNonce(session, question.nonce());
         } else if (message instanceof ProjectUnlock unlock) {
             state.startDecision();
-            work.execute(() -> unlock(talk, unlock));
+            work.execute(() -> unlock(session, unlock));
         } else if (message instanceof VerifierMessage.Denied denied) {
             LOG.warn("opener denies: {}: {}", denied.clauses(), denied.text());
-            talk.finishOutput();
+            session.finishOutput();
         }
     }
 
-    private void asked(OpenerSession talk, Nonce nonce) {
-        AttestationClaims claim;
+    private void onNonce(OpenerSession session, Nonce nonce) {
+        AttestationClaims claims;
         try {
-            claim = new AttestationClaims(terms.keys(), nonce, binding(talk.circuit()));
+            claims = new AttestationClaims(context.keys(), nonce, binding(session.circuit()));
         } catch (CertificateEncodingException e) {
             LOG.error("opener: a certificate has no DER", e);
-            talk.finishOutput();
+            session.finishOutput();
             return;
         }
-        vouching.send(claim)
-                .addListener((Future<DsseEnvelope> answer) -> work.execute(() -> vouched(talk, nonce, answer)));
+        attestation
+                .send(claims)
+                .addListener(
+                        (Future<DsseEnvelope> response) -> work.execute(() -> onEvidence(session, nonce, response)));
     }
 
-    private void vouched(OpenerSession talk, Nonce nonce, Future<DsseEnvelope> answer) {
-        if (answer.isSuccess()) {
+    private void onEvidence(OpenerSession session, Nonce nonce, Future<DsseEnvelope> response) {
+        if (response.isSuccess()) {
             try {
-                DsseEnvelope statement = answer.getNow();
-                shown.put(
-                        talk,
-                        new HandoverTarget(terms.identity().assignment().ticket(), 0, claimedVm(statement), nonce));
-                talk.send(new VmMessage.Evidence(ByteString.copyFrom(statement.bytes()), clock.instant()));
+                DsseEnvelope statement = response.getNow();
+                targets.put(
+                        session,
+                        new HandoverTarget(context.identity().assignment().ticket(), 0, claimedVm(statement), nonce));
+                session.send(new VmMessage.Evidence(ByteString.copyFrom(statement.bytes()), clock.instant()));
                 return;
             } catch (IOException | IllegalArgumentException e) {
                 LOG.error("host: its statement is none: {}", e.getMessage());
             }
         } else {
-            LOG.warn("host: no statement: {}", answer.cause().getMessage());
+            LOG.warn("host: no statement: {}", response.cause().getMessage());
         }
-        EvidenceMessage.RefusalReason why = answer.cause() instanceof EvidenceRefusedException refused
+        EvidenceMessage.RefusalReason reason = response.cause() instanceof EvidenceRefusedException refused
                 ? refused.why()
                 : EvidenceMessage.RefusalReason.FAILED;
-        talk.send(new VmMessage.NoStatement(why));
-        talk.finishOutput();
-        if (why == EvidenceMessage.RefusalReason.ANOTHER && state.unlocked().isEmpty()) {
-            ended.accept(
+        session.send(new VmMessage.NoStatement(reason));
+        session.finishOutput();
+        if (reason == EvidenceMessage.RefusalReason.ANOTHER && state.unlocked().isEmpty()) {
+            onFailed.accept(
                     "the host has vouched for other keys of this VM, or in another circuit, and will not for these");
         }
     }
 
-    private void unlock(OpenerSession talk, ProjectUnlock unlock) {
-        HandoverTarget place = shown.get(talk);
-        if (place == null) {
+    private void unlock(OpenerSession session, ProjectUnlock unlock) {
+        HandoverTarget target = targets.get(session);
+        if (target == null) {
             state.reject();
-            talk.finishOutput();
+            session.finishOutput();
             return;
         }
-        Optional<VerifiedUnlock> before = state.unlocked();
+        Optional<VerifiedUnlock> previous = state.unlocked();
         try {
             long begin = System.nanoTime();
-            VerifiedUnlock unlocked = UnlockVerification.verify(terms.identity(), place, unlock, random);
-            talk.send(new VmMessage.PhaseCompleted(BootPhase.KEYS, since(begin)));
-            if (before.isPresent()) {
-                talk.send(again(before.get(), unlocked));
+            VerifiedUnlock unlocked = UnlockVerification.verify(context.identity(), target, unlock, random);
+            session.send(new VmMessage.PhaseCompleted(BootPhase.KEYS, elapsedSince(begin)));
+            if (previous.isPresent()) {
+                session.send(repeatOutcome(previous.get(), unlocked));
             } else {
                 state.accept(unlocked, System.nanoTime());
-                first(talk, unlocked);
+                openProject(session, unlocked);
             }
         } catch (UnlockRefused e) {
             LOG.error("opening refused: {}: {}", e.word(), e.getMessage());
-            refuse(talk, before, new VmMessage.Failure(e.phase(), e.word()), e.word() + ": " + e.getMessage());
+            refuse(session, previous, new VmMessage.Failure(e.phase(), e.word()), e.word() + ": " + e.getMessage());
         } catch (RuntimeException e) {
             LOG.error("opening failed", e);
             // The opener waits for a response, and a VM that is partly open must not continue with its keys.
             refuse(
-                    talk,
+                    session,
                     Optional.empty(),
                     new VmMessage.Failure(BootPhase.DRIVE, UnlockRefusal.CONTROLLER.toString()),
                     e.toString());
@@ -251,41 +253,42 @@ public final class UnlockServer {
      * Refuses an unlock. A VM that was opened before continues, whatever the reason for which a later unlock is
      * refused.
      */
-    private void refuse(OpenerSession talk, Optional<VerifiedUnlock> before, VmMessage.Failure trouble, String why) {
-        talk.send(trouble);
-        talk.finishOutput();
-        if (before.isEmpty()) {
+    private void refuse(
+            OpenerSession session, Optional<VerifiedUnlock> previous, VmMessage.Failure failure, String reason) {
+        session.send(failure);
+        session.finishOutput();
+        if (previous.isEmpty()) {
             state.reject();
-            state.complete(trouble);
-            ended.accept("not opened: " + why);
+            state.complete(failure);
+            onFailed.accept("not opened: " + reason);
         }
     }
 
-    private void first(OpenerSession talk, VerifiedUnlock unlocked) throws UnlockRefused {
+    private void openProject(OpenerSession session, VerifiedUnlock unlocked) throws UnlockRefused {
         long begin = System.nanoTime();
-        VmMessage.Opened opened = opens.open(unlocked);
-        talk.send(new VmMessage.PhaseCompleted(BootPhase.DRIVE, since(begin)));
-        talk.send(opened);
+        VmMessage.Opened opened = opening.open(unlocked);
+        session.send(new VmMessage.PhaseCompleted(BootPhase.DRIVE, elapsedSince(begin)));
+        session.send(opened);
         state.complete(opened);
     }
 
-    private VmMessage again(VerifiedUnlock before, VerifiedUnlock unlocked) throws UnlockRefused {
-        if (before.epoch() != unlocked.epoch()) {
+    private VmMessage repeatOutcome(VerifiedUnlock previous, VerifiedUnlock unlocked) throws UnlockRefused {
+        if (previous.epoch() != unlocked.epoch()) {
             throw new UnlockRefused(
                     UnlockRefusal.OPENED,
-                    "opening: want epoch " + before.epoch() + ", which is open, have " + unlocked.epoch());
+                    "opening: want epoch " + previous.epoch() + ", which is open, have " + unlocked.epoch());
         }
         return state.outcome().orElseThrow();
     }
 
-    private static Duration since(long beginNs) {
+    private static Duration elapsedSince(long beginNs) {
         return Duration.ofNanos(System.nanoTime() - beginNs);
     }
 
     /** Returns the binding of a circuit; this end is the circuit's server. */
     private CircuitBinding binding(Circuit circuit) throws CertificateEncodingException {
         return CircuitBinding.of(
-                terms.boot().chain().get(0).getEncoded(),
+                context.boot().chain().get(0).getEncoded(),
                 circuit.peerCertificates().get(0).getEncoded());
     }
 

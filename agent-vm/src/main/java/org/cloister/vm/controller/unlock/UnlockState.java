@@ -19,11 +19,11 @@ final class UnlockState {
     /** More circuits than an opener ever has open. */
     private static final int MAX_WAITING = 64;
 
-    private final UnlockServer.Context terms;
+    private final UnlockServer.Context context;
     private final Queue<Runnable> undecided = new ArrayDeque<>();
     private final Set<OpenerSession> waiting = new HashSet<>();
-    private boolean deciding;
-    private Optional<AcceptedUnlock> taken = Optional.empty();
+    private boolean isDeciding;
+    private Optional<AcceptedUnlock> accepted = Optional.empty();
     private Optional<VmMessage> outcome = Optional.empty();
 
     private record AcceptedUnlock(VerifiedUnlock unlocked, long atNs) {
@@ -32,13 +32,13 @@ final class UnlockState {
         }
     }
 
-    UnlockState(UnlockServer.Context terms) {
-        this.terms = terms;
+    UnlockState(UnlockServer.Context context) {
+        this.context = context;
     }
 
     /** Records that an unlock is being decided: until then it is undetermined which certificate the VM shows. */
     synchronized void startDecision() {
-        deciding = taken.isEmpty();
+        isDeciding = accepted.isEmpty();
     }
 
     /** Records that the unlock was not accepted. */
@@ -52,14 +52,14 @@ final class UnlockState {
     }
 
     private void decided(Optional<AcceptedUnlock> made) {
-        Queue<Runnable> late;
+        Queue<Runnable> actions;
         synchronized (this) {
-            deciding = false;
-            taken = taken.or(() -> made);
-            late = new ArrayDeque<>(undecided);
+            isDeciding = false;
+            accepted = accepted.or(() -> made);
+            actions = new ArrayDeque<>(undecided);
             undecided.clear();
         }
-        late.forEach(Runnable::run);
+        actions.forEach(Runnable::run);
     }
 
     /**
@@ -69,7 +69,7 @@ final class UnlockState {
      */
     boolean whenDecided(Runnable action) {
         synchronized (this) {
-            if (deciding) {
+            if (isDeciding) {
                 return undecided.size() < MAX_WAITING && undecided.add(action);
             }
         }
@@ -83,23 +83,23 @@ final class UnlockState {
      * @throws IOException if its authority has expired
      */
     synchronized Optional<TlsCredential> credential(long nowNs) throws IOException {
-        if (taken.isEmpty()) {
+        if (accepted.isEmpty()) {
             return Optional.empty();
         }
-        AcceptedUnlock had = taken.get();
+        AcceptedUnlock unlock = accepted.get();
         return Optional.of(TlsCredential.of(
-                terms.boot().key(),
-                had.unlocked
+                context.boot().key(),
+                unlock.unlocked
                         .authority()
                         .issue(
-                                terms.identity().assignment().name(),
-                                terms.identity().key(),
-                                had.time(nowNs))));
+                                context.identity().assignment().name(),
+                                context.identity().key(),
+                                unlock.time(nowNs))));
     }
 
     /** Returns the accepted unlock; a later unlock must be for the same epoch. */
     synchronized Optional<VerifiedUnlock> unlocked() {
-        return taken.map(AcceptedUnlock::unlocked);
+        return accepted.map(AcceptedUnlock::unlocked);
     }
 
     /** Returns the outcome for the drive; empty while it is unknown. */
@@ -108,30 +108,30 @@ final class UnlockState {
     }
 
     /** Records that the drive is open, or never will be, and sends this to all waiting sessions. */
-    void complete(VmMessage how) {
-        Set<OpenerSession> told;
+    void complete(VmMessage result) {
+        Set<OpenerSession> sessions;
         synchronized (this) {
-            outcome = outcome.or(() -> Optional.of(how));
-            told = Set.copyOf(waiting);
+            outcome = outcome.or(() -> Optional.of(result));
+            sessions = Set.copyOf(waiting);
             waiting.clear();
         }
-        told.forEach(each -> each.send(how));
+        sessions.forEach(each -> each.send(result));
     }
 
     /** Sends the outcome for the drive on a later circuit, now or as soon as it is known. */
-    void sendOutcome(OpenerSession talk) {
+    void sendOutcome(OpenerSession session) {
         Optional<VmMessage> known;
         synchronized (this) {
             known = outcome;
             if (known.isEmpty() && waiting.size() < MAX_WAITING) {
-                waiting.add(talk);
+                waiting.add(session);
                 return;
             }
         }
-        known.ifPresentOrElse(talk::send, talk::finishOutput);
+        known.ifPresentOrElse(session::send, session::finishOutput);
     }
 
-    synchronized void remove(OpenerSession talk) {
-        waiting.remove(talk);
+    synchronized void remove(OpenerSession session) {
+        waiting.remove(session);
     }
 }

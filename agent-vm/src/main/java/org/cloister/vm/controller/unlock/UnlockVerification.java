@@ -25,7 +25,7 @@ import org.cloister.protocol.policy.ProjectPolicy;
  * time is the opener's, since the VM's clock comes from its host.
  */
 public final class UnlockVerification {
-    private final VmIdentity self;
+    private final VmIdentity identity;
     private final ProjectUnlock unlock;
     private final SecureRandom random;
 
@@ -36,8 +36,8 @@ public final class UnlockVerification {
      */
     public record VmIdentity(VmAssignment assignment, VerificationKey key, CertificateSigner signer) {}
 
-    private UnlockVerification(VmIdentity self, ProjectUnlock unlock, SecureRandom random) {
-        this.self = self;
+    private UnlockVerification(VmIdentity identity, ProjectUnlock unlock, SecureRandom random) {
+        this.identity = identity;
         this.unlock = unlock;
         this.random = random;
     }
@@ -45,24 +45,25 @@ public final class UnlockVerification {
     /**
      * Verifies an unlock.
      *
-     * @param asked that the VM has shown evidence for
+     * @param target that the VM has shown evidence for
      * @throws UnlockRefused with the first reason
      */
     public static VerifiedUnlock verify(
-            VmIdentity self, HandoverTarget asked, ProjectUnlock unlock, SecureRandom random) throws UnlockRefused {
-        if (!unlock.target().equals(asked)) {
+            VmIdentity identity, HandoverTarget target, ProjectUnlock unlock, SecureRandom random)
+            throws UnlockRefused {
+        if (!unlock.target().equals(target)) {
             throw new UnlockRefused(
-                    UnlockRefusal.PLACE, "unlock: want one for " + asked + ", have one for " + unlock.target());
+                    UnlockRefusal.PLACE, "unlock: want one for " + target + ", have one for " + unlock.target());
         }
-        return new UnlockVerification(self, unlock, random).verify();
+        return new UnlockVerification(identity, unlock, random).verify();
     }
 
     private VerifiedUnlock verify() throws UnlockRefused {
-        ProjectHistory project = documents();
-        ControllerAuthority authority = authority(project);
+        ProjectHistory project = verifyHistory();
+        ControllerAuthority authority = verifyAuthority(project);
         return new VerifiedUnlock(
                 unlock.target(),
-                papers(project),
+                verifyPolicy(project),
                 authority,
                 Set.copyOf(unlock.siteKeys()),
                 unlock.epoch(),
@@ -73,52 +74,53 @@ public final class UnlockVerification {
                 OpeningFiles.of(unlock));
     }
 
-    private ProjectHistory documents() throws UnlockRefused {
-        ProjectHistory host = self.assignment.project();
-        ProjectHistory brought;
+    private ProjectHistory verifyHistory() throws UnlockRefused {
+        ProjectHistory assigned = identity.assignment.project();
+        ProjectHistory history;
         try {
-            brought = ProjectHistory.of(
+            history = ProjectHistory.of(
                     unlock.documents().stream().map(ByteString::toByteArray).toList());
         } catch (IOException e) {
             throw new UnlockRefused(UnlockRefusal.DOCUMENTS, e);
         }
-        if (!brought.id().equals(host.id())
-                || brought.number() < host.number()
-                || !brought.documentId(host.number()).equals(host.documentId(host.number()))) {
+        if (!history.id().equals(assigned.id())
+                || history.number() < assigned.number()
+                || !history.documentId(assigned.number()).equals(assigned.documentId(assigned.number()))) {
             throw new UnlockRefused(
                     UnlockRefusal.DOCUMENTS,
-                    "documents: want those of " + host.id() + " from number " + host.number() + " on, have those of "
-                            + brought.id() + " up to " + brought.number());
+                    "documents: want those of " + assigned.id() + " from number " + assigned.number()
+                            + " on, have those of " + history.id() + " up to " + history.number());
         }
-        return brought;
+        return history;
     }
 
     /**
      * Verifies the authority by use: a certificate that it issues for the VM's own name is verified as any peer would
      * do.
      */
-    private ControllerAuthority authority(ProjectHistory project) throws UnlockRefused {
-        CertificateName own = self.assignment.name();
+    private ControllerAuthority verifyAuthority(ProjectHistory project) throws UnlockRefused {
+        CertificateName name = identity.assignment.name();
         Instant now = unlock.time();
-        List<byte[]> above =
+        List<byte[]> issuers =
                 unlock.authorities().stream().map(ByteString::toByteArray).toList();
         try {
-            CertificateAuthority authority = CertificateAuthority.load(above.get(0), self.signer, random);
-            List<String> wanted =
-                    List.of(own.toString(), CertificateName.ofRole(CertificateRole.WORKER.toString(), project.id()));
-            if (!authority.key().equals(self.key) || !authority.permitted().equals(wanted)) {
+            CertificateAuthority authority = CertificateAuthority.load(issuers.get(0), identity.signer, random);
+            List<String> expected =
+                    List.of(name.toString(), CertificateName.ofRole(CertificateRole.WORKER.toString(), project.id()));
+            if (!authority.key().equals(identity.key) || !authority.permitted().equals(expected)) {
                 throw new UnlockRefused(
                         UnlockRefusal.AUTHORITY,
-                        "authority: want " + wanted + " for key " + self.key.id() + ", have " + authority.permitted()
-                                + " for key " + authority.key().id());
+                        "authority: want " + expected + " for key " + identity.key.id() + ", have "
+                                + authority.permitted() + " for key "
+                                + authority.key().id());
             }
-            ControllerAuthority proven = new ControllerAuthority(authority, above);
-            CertificateChain.parse(proven.issue(own, self.key, now))
+            ControllerAuthority verified = new ControllerAuthority(authority, issuers);
+            CertificateChain.parse(verified.issue(name, identity.key, now))
                     .verifyUnlisted(
                             Set.of(CertificateRole.CONTROLLER),
                             TrustAnchors.none().withProject(project),
                             now);
-            return proven;
+            return verified;
         } catch (UnlockRefused e) {
             throw e;
         } catch (IOException e) {
@@ -126,7 +128,7 @@ public final class UnlockVerification {
         }
     }
 
-    private ProjectDocuments papers(ProjectHistory project) throws UnlockRefused {
+    private ProjectDocuments verifyPolicy(ProjectHistory project) throws UnlockRefused {
         byte[] payload;
         ProjectPolicy policy;
         try {

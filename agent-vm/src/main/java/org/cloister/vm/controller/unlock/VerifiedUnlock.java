@@ -18,7 +18,7 @@ import org.cloister.protocol.handover.VmNetworkConfig;
  * @param files to be stored on the drive
  */
 public record VerifiedUnlock(
-        HandoverTarget place,
+        HandoverTarget target,
         ProjectDocuments documents,
         ControllerAuthority authority,
         Set<VerificationKey> siteKeys,
@@ -26,5 +26,5 @@ public record VerifiedUnlock(
         SealedSecret driveKey,
         boolean create,
         Instant time,
-        VmNetworkConfig station,
+        VmNetworkConfig networkConfig,
         OpeningFiles files) {}

@@ -15,18 +15,18 @@ import java.util.Arrays;
  */
 final class LogSizeLimit {
     /** Maximum size of each log: some hours of a charon with one peer. */
-    static final long MOST_BYTES = 4 << 20;
+    static final long MAX_BYTES = 4 << 20;
 
     private static final int KEPT_BYTES = 1 << 20;
 
     private LogSizeLimit() {}
 
     /**
-     * Cuts the file if it is longer than {@link #MOST_BYTES}. Does nothing if it does not exist or is not a regular
+     * Cuts the file if it is longer than {@link #MAX_BYTES}. Does nothing if it does not exist or is not a regular
      * file.
      */
     static void enforce(Path file) throws IOException {
-        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) > MOST_BYTES) {
+        if (Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) && Files.size(file) > MAX_BYTES) {
             byte[] last = last(file);
             try (SeekableByteChannel out =
                     Files.newByteChannel(file, StandardOpenOption.WRITE, StandardOpenOption.TRUNCATE_EXISTING)) {

@@ -27,8 +27,8 @@ public final class MungeDaemon {
      *
      * @param reader munged's own account
      */
-    public void start(SecretAllocator secrets, SecretMemory with, DaemonAccount reader) throws IOException {
-        key.write(secrets, with, reader);
+    public void start(SecretAllocator secrets, SecretMemory secret, DaemonAccount reader) throws IOException {
+        key.write(secrets, secret, reader);
         services.start(
                 UNIT,
                 "[Service]\nExecStart=\nExecStart=/usr/sbin/munged --key-file=" + key.path()

@@ -29,9 +29,9 @@ import org.slf4j.LoggerFactory;
 public final class SupervisedDaemon {
     private static final Logger LOG = LoggerFactory.getLogger(SupervisedDaemon.class);
     private static final String MARK = "CLOISTER_DAEMON";
-    private static final long END_S = 5;
+    private static final long END_LIMIT_S = 5;
     /** Seconds between two checks of the logs' sizes. */
-    private static final long LOOK_AT_LOGS_S = 5;
+    private static final long LOG_CHECK_S = 5;
 
     private static final ScheduledExecutorService LOGS = Executors.newSingleThreadScheduledExecutor(task -> {
         Thread thread = new Thread(task, "logs");
@@ -40,7 +40,7 @@ public final class SupervisedDaemon {
     });
 
     /** Delays a restart, so that a daemon that cannot start does not use up the machine. */
-    private static final Executor LATER = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
+    private static final Executor RESTART_DELAY = CompletableFuture.delayedExecutor(1, TimeUnit.SECONDS);
 
     private final ProcessRunner programs;
     private final String name;
@@ -48,8 +48,8 @@ public final class SupervisedDaemon {
     private final Map<String, String> environment;
     private final Path log;
     private final List<Path> logs;
-    private boolean wanted;
-    private Future<?> bound = CompletableFuture.completedFuture(null);
+    private boolean supervised;
+    private Future<?> logCheck = CompletableFuture.completedFuture(null);
 
     /**
      * Describes a daemon.
@@ -57,7 +57,7 @@ public final class SupervisedDaemon {
      * @param name identifies it on this machine, such as {@code charon}
      * @param command runs it in the foreground
      * @param log receives its output
-     * @param others log files to which it appends itself
+     * @param otherLogs log files to which it appends itself
      */
     public SupervisedDaemon(
             ProcessRunner programs,
@@ -65,38 +65,38 @@ public final class SupervisedDaemon {
             List<String> command,
             Map<String, String> environment,
             Path log,
-            Path... others) {
+            Path... otherLogs) {
         this.programs = programs;
         this.name = name;
         this.command = List.copyOf(command);
         this.environment = new HashMap<>(environment);
         this.environment.put(MARK, name);
         this.log = log;
-        this.logs = Stream.concat(Stream.of(log), Stream.of(others)).toList();
+        this.logs = Stream.concat(Stream.of(log), Stream.of(otherLogs)).toList();
     }
 
     /** Starts the daemon, and restarts it whenever it ends. Adopts a process that runs already. */
     public synchronized void start() throws IOException {
-        if (wanted) {
+        if (supervised) {
             return;
         }
-        wanted = true;
-        bound.cancel(false);
-        bound = LOGS.scheduleWithFixedDelay(this::boundLogs, LOOK_AT_LOGS_S, LOOK_AT_LOGS_S, TimeUnit.SECONDS);
+        supervised = true;
+        logCheck.cancel(false);
+        logCheck = LOGS.scheduleWithFixedDelay(this::enforceLogSizes, LOG_CHECK_S, LOG_CHECK_S, TimeUnit.SECONDS);
         run();
     }
 
     /** Stops supervising the daemon; it continues to run, for the next agent process. */
     public synchronized void detach() {
-        wanted = false;
-        bound.cancel(false);
+        supervised = false;
+        logCheck.cancel(false);
     }
 
     /** Stops the daemon and waits for its end: sends SIGTERM and, after some seconds, SIGKILL. */
     public void stop() throws IOException {
         detach();
-        end(ProcessHandle::destroy);
-        end(ProcessHandle::destroyForcibly);
+        signalAndAwait(ProcessHandle::destroy);
+        signalAndAwait(ProcessHandle::destroyForcibly);
         if (!processes().isEmpty()) {
             throw new IOException(name + ": want its end, have process "
                     + processes().get(0).pid() + "; see what holds it in the kernel");
@@ -112,10 +112,10 @@ public final class SupervisedDaemon {
         List<ProcessHandle> found = processes();
         ProcessHandle process =
                 found.isEmpty() ? programs.start(command, environment, log).toHandle() : found.get(0);
-        againAfter(process.onExit());
+        restartAfter(process.onExit());
     }
 
-    private void boundLogs() {
+    private void enforceLogSizes() {
         for (Path each : logs) {
             try {
                 LogSizeLimit.enforce(each);
@@ -126,28 +126,28 @@ public final class SupervisedDaemon {
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the future's stages handle its end
-    private void againAfter(CompletableFuture<?> end) {
-        end.thenRunAsync(this::again, LATER);
+    private void restartAfter(CompletableFuture<?> end) {
+        end.thenRunAsync(this::restart, RESTART_DELAY);
     }
 
-    private synchronized void again() {
-        if (wanted) {
+    private synchronized void restart() {
+        if (supervised) {
             LOG.warn("daemon={} ended, started again; read {}", name, log);
             try {
                 run();
             } catch (IOException e) {
                 LOG.error("daemon={} does not start: {}", name, e.getMessage());
-                againAfter(CompletableFuture.completedFuture(name));
+                restartAfter(CompletableFuture.completedFuture(name));
             }
         }
     }
 
-    private void end(Consumer<ProcessHandle> signal) {
+    private void signalAndAwait(Consumer<ProcessHandle> signal) {
         List<ProcessHandle> all = processes();
         all.forEach(signal);
         CompletableFuture<?>[] ends = all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture<?>[]::new);
         CompletableFuture.allOf(ends)
-                .completeOnTimeout(null, END_S, TimeUnit.SECONDS)
+                .completeOnTimeout(null, END_LIMIT_S, TimeUnit.SECONDS)
                 .join();
     }
 

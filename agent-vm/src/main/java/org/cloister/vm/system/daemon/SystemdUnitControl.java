@@ -56,12 +56,12 @@ public final class SystemdUnitControl implements UnitControl {
     }
 
     private void run(String unit, String... verb) throws IOException {
-        List<String> words = new ArrayList<>(List.of("systemctl"));
-        words.addAll(List.of(verb));
-        words.add(unit);
-        ProcessRunner.Output output = programs.run("", words, LIMIT);
+        List<String> command = new ArrayList<>(List.of("systemctl"));
+        command.addAll(List.of(verb));
+        command.add(unit);
+        ProcessRunner.Output output = programs.run("", command, LIMIT);
         if (output.exit() != 0) {
-            throw new IOException(String.join(" ", words) + ": " + output.errorSummary());
+            throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
         }
     }
 }

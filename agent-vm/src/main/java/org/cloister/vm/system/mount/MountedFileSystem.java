@@ -47,9 +47,9 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
     }
 
     /** Returns the mounts at one mount point; the visible one is last. */
-    public static List<MountedFileSystem> at(ProcessRunner programs, Path place) throws IOException {
+    public static List<MountedFileSystem> at(ProcessRunner programs, Path at) throws IOException {
         return list(programs).stream()
-                .filter(mount -> mount.mountPoint.equals(place))
+                .filter(mount -> mount.mountPoint.equals(at))
                 .toList();
     }
 
@@ -61,16 +61,16 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
                 throw new IOException("mountinfo: want its fields, have \"" + line.replaceAll("[^ -~]", "?") + "\"");
             }
             mounts.add(new MountedFileSystem(
-                    Path.of(plain(fields.group(2))),
+                    Path.of(decode(fields.group(2))),
                     List.of(fields.group(3).split(",", -1)),
-                    plain(fields.group(4)),
-                    plain(fields.group(5))));
+                    decode(fields.group(4)),
+                    decode(fields.group(5))));
         }
         return mounts;
     }
 
     /** Decodes a field: the kernel writes blanks, tabs, line ends and backslashes as octal numbers. */
-    private static String plain(String field) {
+    private static String decode(String field) {
         return ESCAPE.matcher(field)
                 .replaceAll(
                         found -> Matcher.quoteReplacement(String.valueOf((char) Integer.parseInt(found.group(1), 8))));

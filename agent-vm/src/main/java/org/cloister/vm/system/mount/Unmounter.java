@@ -10,24 +10,24 @@ import org.cloister.base.process.ProcessRunner;
 
 /** Unmounts file systems. Ends no process: reports those that still use a file system, and detaches it lazily. */
 public final class Unmounter {
-    private static final Duration ONCE = Duration.ofSeconds(10);
+    private static final Duration ATTEMPT_LIMIT = Duration.ofSeconds(10);
     /** Time limit for the response of a server that is alive, however busy. */
-    private static final Duration ANSWER = Duration.ofSeconds(3);
+    private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(3);
 
-    private static final Duration ABANDON = Duration.ofSeconds(2);
+    private static final Duration ABANDON_LIMIT = Duration.ofSeconds(2);
     private static final long PAUSE_MS = 100;
 
     private final ProcessRunner programs;
-    private final Duration patience;
+    private final Duration busyLimit;
 
     /**
      * Creates an unmounter.
      *
-     * @param patience time to wait for a busy file system
+     * @param busyLimit time to wait for a busy file system
      */
-    public Unmounter(ProcessRunner programs, Duration patience) {
+    public Unmounter(ProcessRunner programs, Duration busyLimit) {
         this.programs = programs;
-        this.patience = patience;
+        this.busyLimit = busyLimit;
     }
 
     /**
@@ -47,29 +47,29 @@ public final class Unmounter {
      *
      * @throws IOException if it is still mounted
      */
-    public Outcome unmount(Path place) throws IOException {
+    public Outcome unmount(Path mountPoint) throws IOException {
         List<MountHolder> holders = new ArrayList<>();
         boolean clean = true;
-        long deadline = System.nanoTime() + patience.toNanos();
-        while (!MountedFileSystem.at(programs, place).isEmpty()) {
-            if (tryOnce(place)) {
+        long deadline = System.nanoTime() + busyLimit.toNanos();
+        while (!MountedFileSystem.at(programs, mountPoint).isEmpty()) {
+            if (tryOnce(mountPoint)) {
                 continue;
             }
             if (System.nanoTime() < deadline) {
                 pause();
                 continue;
             }
-            holders.addAll(MountHolder.of(place));
+            holders.addAll(MountHolder.of(mountPoint));
             clean = false;
-            programs.runChecked("umount", "--lazy", "--no-canonicalize", place.toString());
+            programs.runChecked("umount", "--lazy", "--no-canonicalize", mountPoint.toString());
         }
         return new Outcome(clean, holders);
     }
 
     /** Returns whether the server of the file system mounted there still responds. */
-    public boolean isResponsive(Path place) {
+    public boolean isResponsive(Path mountPoint) {
         try {
-            return programs.run("", List.of("stat", "--file-system", place.toString()), ANSWER)
+            return programs.run("", List.of("stat", "--file-system", mountPoint.toString()), RESPONSE_LIMIT)
                             .exit()
                     == 0;
         } catch (IOException e) {
@@ -82,23 +82,25 @@ public final class Unmounter {
      *
      * @throws IOException if it is still mounted
      */
-    public void abandon(Path place) throws IOException {
-        List<String> umount = List.of("umount", "--force", "--lazy", "--no-canonicalize", place.toString());
-        String complaint;
+    public void abandon(Path mountPoint) throws IOException {
+        List<String> umount = List.of("umount", "--force", "--lazy", "--no-canonicalize", mountPoint.toString());
+        String error;
         try {
-            complaint = programs.run("", umount, ABANDON).errorSummary();
+            error = programs.run("", umount, ABANDON_LIMIT).errorSummary();
         } catch (IOException e) {
             // umount detaches it first, and then waits for unwritten data.
-            complaint = String.valueOf(e.getMessage());
+            error = String.valueOf(e.getMessage());
         }
-        if (!MountedFileSystem.at(programs, place).isEmpty()) {
-            throw new IOException(place + ": want it abandoned, have it mounted: " + complaint);
+        if (!MountedFileSystem.at(programs, mountPoint).isEmpty()) {
+            throw new IOException(mountPoint + ": want it abandoned, have it mounted: " + error);
         }
     }
 
-    private boolean tryOnce(Path place) {
+    private boolean tryOnce(Path mountPoint) {
         try {
-            return programs.run("", List.of("umount", place.toString()), ONCE).exit() == 0;
+            return programs.run("", List.of("umount", mountPoint.toString()), ATTEMPT_LIMIT)
+                            .exit()
+                    == 0;
         } catch (IOException e) {
             // Its server does not respond; treated as busy.
             return false;

@@ -31,19 +31,19 @@ record InterfaceState(String name, String mac, int mtu, boolean up, List<String>
      *
      * @throws IOException if there is not exactly one
      */
-    static InterfaceState withMac(List<InterfaceState> links, String mac) throws IOException {
+    static InterfaceState withMac(List<InterfaceState> interfaces, String mac) throws IOException {
         List<InterfaceState> found =
-                links.stream().filter(link -> link.mac.equals(mac)).toList();
+                interfaces.stream().filter(each -> each.mac.equals(mac)).toList();
         if (found.size() != 1 || !NAME.matcher(found.get(0).name).matches()) {
             throw new IOException("interface with MAC " + mac + ": want one, have "
                     + found.stream().map(InterfaceState::name).toList() + " of "
-                    + links.stream().map(InterfaceState::name).toList());
+                    + interfaces.stream().map(InterfaceState::name).toList());
         }
         return found.get(0);
     }
 
     static List<InterfaceState> parse(String text) throws IOException {
-        List<InterfaceState> links = new ArrayList<>();
+        List<InterfaceState> interfaces = new ArrayList<>();
         try {
             for (JsonNode each : JSON.readTree(text)) {
                 List<String> addresses = new ArrayList<>();
@@ -51,7 +51,7 @@ record InterfaceState(String name, String mac, int mtu, boolean up, List<String>
                     addresses.add(address.path("local").asText() + "/"
                             + address.path("prefixlen").asInt());
                 }
-                links.add(new InterfaceState(
+                interfaces.add(new InterfaceState(
                         each.path("ifname").asText(),
                         each.path("address").asText(),
                         each.path("mtu").asInt(),
@@ -61,7 +61,7 @@ record InterfaceState(String name, String mac, int mtu, boolean up, List<String>
         } catch (JsonProcessingException e) {
             throw new IOException("ip -json address: want JSON, have something else", e);
         }
-        return links;
+        return interfaces;
     }
 
     private static boolean contains(JsonNode flags, String wanted) {

@@ -26,9 +26,9 @@ public record NetworkPlan(
         List<TunnelAddress> peers,
         EspMode esp) {
     private static final Pattern MAC = Pattern.compile("[0-9a-f]{2}(:[0-9a-f]{2}){5}");
-    private static final int LEAST_MTU = 576;
-    private static final int MOST_MTU = 65_535;
-    private static final int MOST_PEERS = 4096;
+    private static final int MIN_MTU = 576;
+    private static final int MAX_MTU = 65_535;
+    private static final int MAX_PEERS = 4096;
 
     /**
      * Checks all values.
@@ -40,11 +40,11 @@ public record NetworkPlan(
         if (!MAC.matcher(mac).matches()) {
             throw new IllegalArgumentException("MAC: want " + MAC + ", have " + mac);
         }
-        if (mtu < LEAST_MTU || mtu > MOST_MTU) {
-            throw new IllegalArgumentException("MTU: want " + LEAST_MTU + " to " + MOST_MTU + ", have " + mtu);
+        if (mtu < MIN_MTU || mtu > MAX_MTU) {
+            throw new IllegalArgumentException("MTU: want " + MIN_MTU + " to " + MAX_MTU + ", have " + mtu);
         }
-        if (peers.size() > MOST_PEERS || peers.contains(own)) {
-            throw new IllegalArgumentException("peers: want at most " + MOST_PEERS + " others, have " + peers.size()
+        if (peers.size() > MAX_PEERS || peers.contains(own)) {
+            throw new IllegalArgumentException("peers: want at most " + MAX_PEERS + " others, have " + peers.size()
                     + (peers.contains(own) ? " and this one" : ""));
         }
         TunnelNetwork network = networkOf(own, prefix);

@@ -27,22 +27,22 @@ public final class ProjectInterface {
 
     /** Brings the interface up with the plan's address, and with IPsec to the plan's machines only. */
     public void up(NetworkPlan plan) throws IOException {
-        InterfaceState link = InterfaceState.withMac(InterfaceState.list(programs), plan.mac());
+        InterfaceState state = InterfaceState.withMac(InterfaceState.list(programs), plan.mac());
         boolean done = false;
         try {
             // A link that was already up may have carried packets without the guard.
-            if (!isGuarded(link.name(), plan)) {
-                down(link.name());
+            if (!isGuarded(state.name(), plan)) {
+                down(state.name());
             }
-            install(link.name(), plan);
-            loopback();
-            settings("net.ipv6.conf." + link.name().replace('.', '/') + ".disable_ipv6");
-            address(link.name(), plan);
+            install(state.name(), plan);
+            setUpLoopback();
+            writeSettings("net.ipv6.conf." + state.name().replace('.', '/') + ".disable_ipv6");
+            setAddress(state.name(), plan);
             requireAddress(plan);
             done = true;
         } finally {
             if (!done) {
-                down(link.name());
+                down(state.name());
             }
         }
     }
@@ -65,19 +65,19 @@ public final class ProjectInterface {
      * @throws IOException if they are not the plan's any more
      */
     public void verify(NetworkPlan plan) throws IOException {
-        InterfaceState link = requireAddress(plan);
-        guard(link.name(), plan).verify(nft());
-        PeerFilterTable.of(link.name(), plan).verify(programs);
+        InterfaceState state = requireAddress(plan);
+        guard(state.name(), plan).verify(nft());
+        PeerFilterTable.of(state.name(), plan).verify(programs);
     }
 
     private InterfaceState requireAddress(NetworkPlan plan) throws IOException {
-        InterfaceState link = InterfaceState.withMac(InterfaceState.list(programs), plan.mac());
-        List<String> wanted = List.of(plan.own() + "/" + plan.prefix());
-        if (!link.addresses().equals(wanted) || link.mtu() != plan.mtu() || !link.up()) {
-            throw new IOException("interface " + link.name() + ": want " + wanted + " and MTU " + plan.mtu() + ", have "
-                    + link.addresses() + " and " + link.mtu() + (link.up() ? "" : ", down"));
+        InterfaceState state = InterfaceState.withMac(InterfaceState.list(programs), plan.mac());
+        List<String> expected = List.of(plan.own() + "/" + plan.prefix());
+        if (!state.addresses().equals(expected) || state.mtu() != plan.mtu() || !state.up()) {
+            throw new IOException("interface " + state.name() + ": want " + expected + " and MTU " + plan.mtu()
+                    + ", have " + state.addresses() + " and " + state.mtu() + (state.up() ? "" : ", down"));
         }
-        return link;
+        return state;
     }
 
     /** Removes address and link. The guard stays for as long as the VM lives. */
@@ -117,7 +117,7 @@ public final class ProjectInterface {
      * Sets up loopback with immediate acknowledgements: slurmctld waits for slurmdbd's answer in two segments
      * (docs/slurm.md).
      */
-    private void loopback() throws IOException {
+    private void setUpLoopback() throws IOException {
         ip("link set lo up", route("127.0.0.0/8"), route("127.0.0.1"));
     }
 
@@ -130,15 +130,15 @@ public final class ProjectInterface {
         programs.runChecked(String.join("\n", lines) + "\n", List.of("ip", "-batch", "-"));
     }
 
-    private void address(String device, NetworkPlan plan) throws IOException {
-        String wanted = plan.own() + "/" + plan.prefix();
+    private void setAddress(String device, NetworkPlan plan) throws IOException {
+        String expected = plan.own() + "/" + plan.prefix();
         for (String found : InterfaceState.withMac(InterfaceState.list(programs), plan.mac())
                 .addresses()) {
-            if (!found.equals(wanted)) {
+            if (!found.equals(expected)) {
                 programs.runChecked("ip", "address", "delete", found, "dev", device);
             }
         }
-        ip("address replace " + wanted + " dev " + device, "link set " + device + " mtu " + plan.mtu() + " up");
+        ip("address replace " + expected + " dev " + device, "link set " + device + " mtu " + plan.mtu() + " up");
     }
 
     private void down(String device) throws IOException {
@@ -146,24 +146,24 @@ public final class ProjectInterface {
     }
 
     /** Writes the settings and reads them back. A kernel without IPv6 lacks the key, and has nothing to disable. */
-    private void settings(String noIpv6) throws IOException {
+    private void writeSettings(String noIpv6) throws IOException {
         List<String> keys = new ArrayList<>(List.of(ACQUIRE));
-        List<String> wanted = new ArrayList<>(List.of(Integer.toString(ACQUIRE_S)));
+        List<String> expected = new ArrayList<>(List.of(Integer.toString(ACQUIRE_S)));
         if (hasIpv6()) {
             keys.add(noIpv6);
-            wanted.add("1");
+            expected.add("1");
         }
         List<String> write = new ArrayList<>(List.of("sysctl", "-q", "-w"));
         List<String> read = new ArrayList<>(List.of("sysctl", "-n"));
         for (int i = 0; i < keys.size(); i++) {
-            write.add(keys.get(i) + "=" + wanted.get(i));
+            write.add(keys.get(i) + "=" + expected.get(i));
             read.add(keys.get(i));
         }
         ProcessRunner.Output written = programs.run(write.toArray(String[]::new));
         List<String> found =
                 programs.run(read.toArray(String[]::new)).out().lines().toList();
-        if (!found.equals(wanted)) {
-            throw new IOException(keys + ": want " + wanted + ", have " + found + ": " + written.errorSummary());
+        if (!found.equals(expected)) {
+            throw new IOException(keys + ": want " + expected + ", have " + found + ": " + written.errorSummary());
         }
     }
 

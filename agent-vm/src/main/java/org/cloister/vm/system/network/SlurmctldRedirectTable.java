@@ -25,18 +25,18 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
  */
 public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, int filterUid) {
     static final String NAME = "cloister_slurm";
-    private static final int AT_A_TIME = 120;
-    private static final int A_SECOND = 100;
+    private static final int MAX_CONNECTIONS = 120;
+    private static final int CONNECTIONS_PER_SECOND = 100;
     private static final int BURST = 400;
-    private static final int MOST_WORKERS = 4096;
+    private static final int MAX_WORKERS = 4096;
     /** Seconds for which the kernel tracks a closed connection; its default of 120 would keep 12,000 of one worker. */
-    private static final String FORGET = "net.netfilter.nf_conntrack_tcp_timeout_time_wait=10";
+    private static final String TIME_WAIT_SETTING = "net.netfilter.nf_conntrack_tcp_timeout_time_wait=10";
 
     /** Replaces the table in one transaction, then reads it back. Must precede slurmctld's start. */
     public void install(ProcessRunner programs) throws IOException {
         programs.runChecked(
                 "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
-        programs.runChecked("sysctl", "-q", "-w", FORGET);
+        programs.runChecked("sysctl", "-q", "-w", TIME_WAIT_SETTING);
         verify(programs);
     }
 
@@ -57,16 +57,26 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
     /** Returns the table as {@code nft --stateless list table} prints it, except for line breaks. */
     String render() {
         return "table inet " + NAME + " {\n"
-                + tracking()
+                + connectionTracking()
                         .formatted(
-                                RpcFilterMain.SLURMCTLD_PORT, RpcFilterMain.PORT, own, network, filterUid, MOST_WORKERS)
-                + ways().formatted(
-                                RpcFilterMain.SLURMCTLD_PORT, RpcFilterMain.PORT, own, network, filterUid, standIns())
-                + input().formatted(RpcFilterMain.SLURMCTLD_PORT, RpcFilterMain.PORT, A_SECOND, BURST, AT_A_TIME)
+                                RpcFilterMain.SLURMCTLD_PORT, RpcFilterMain.PORT, own, network, filterUid, MAX_WORKERS)
+                + nat().formatted(
+                                RpcFilterMain.SLURMCTLD_PORT,
+                                RpcFilterMain.PORT,
+                                own,
+                                network,
+                                filterUid,
+                                loopbackNetwork())
+                + input().formatted(
+                                RpcFilterMain.SLURMCTLD_PORT,
+                                RpcFilterMain.PORT,
+                                CONNECTIONS_PER_SECOND,
+                                BURST,
+                                MAX_CONNECTIONS)
                 + "}\n";
     }
 
-    private static String tracking() {
+    private static String connectionTracking() {
         return """
                 	set busy {
                 		type ipv4_addr
@@ -98,7 +108,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
                 """;
     }
 
-    private static String ways() {
+    private static String nat() {
         return """
                 	chain to_filter {
                 		type nat hook prerouting priority dstnat; policy accept;
@@ -131,7 +141,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
     }
 
     /** Returns the loopback network that represents the project's network: 127 and the last three numbers. */
-    private String standIns() {
+    private String loopbackNetwork() {
         String text = network.toString();
         return "127" + text.substring(text.indexOf('.'));
     }

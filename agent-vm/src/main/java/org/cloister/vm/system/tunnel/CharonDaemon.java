@@ -25,11 +25,11 @@ public final class CharonDaemon {
      *
      * @param folder such as {@code /run/cloister/charon}; its name identifies this charon
      */
-    public CharonDaemon(ProcessRunner programs, Path folder, EspMode by) {
+    public CharonDaemon(ProcessRunner programs, Path folder, EspMode esp) {
         this.folder = folder;
         this.settings = folder.resolve("strongswan.conf");
         Path log = folder.resolve("charon.log");
-        this.content = new CharonSettings(folder.resolve("vici.sock"), by, log);
+        this.content = new CharonSettings(folder.resolve("vici.sock"), esp, log);
         this.daemon = new SupervisedDaemon(
                 programs,
                 "charon " + folder,

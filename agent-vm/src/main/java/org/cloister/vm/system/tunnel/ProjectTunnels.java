@@ -27,7 +27,7 @@ import org.cloister.ipsec.vici.IpsecException;
  * starts. Thread-safe.
  */
 public final class ProjectTunnels implements AutoCloseable {
-    private static final Duration TOLD = Duration.ofSeconds(10);
+    private static final Duration REPLACE_LIMIT = Duration.ofSeconds(10);
     private static final long PAUSE_MS = 50;
 
     private final Tunnels tunnels;
@@ -48,7 +48,7 @@ public final class ProjectTunnels implements AutoCloseable {
      */
     public static ProjectTunnels open(Path socket, TunnelPlan plan, Consumer<TunnelEvent> listener) {
         ProjectTunnels opened = new ProjectTunnels(Tunnels.open(socket, listener), plan);
-        opened.tell(plan);
+        opened.sendFirst(plan);
         return opened;
     }
 
@@ -73,13 +73,14 @@ public final class ProjectTunnels implements AutoCloseable {
      * Replaces the certificate and the authorities of peers' certificates. Each tunnel moves before its old one closes;
      * the tunnel to a peer that does not trust the new certificate yet stays until it does.
      *
-     * @param anew name of a machine that was restarted and knows nothing of the existing tunnel
+     * @param restarted name of a machine that was restarted and knows nothing of the existing tunnel
      */
     public synchronized void migrate(
-            TunnelCredential credential, List<DerCertificate> authorities, Optional<String> anew) throws IOException {
-        if (anew.isPresent()) {
+            TunnelCredential credential, List<DerCertificate> authorities, Optional<String> restarted)
+            throws IOException {
+        if (restarted.isPresent()) {
             List<PinnedPeer> others = new ArrayList<>(peers.values());
-            others.removeIf(peer -> peer.name().equals(anew.get()));
+            others.removeIf(peer -> peer.name().equals(restarted.get()));
             change(plan.with(others));
         }
         change(plan.with(credential).trusting(authorities).with(List.copyOf(peers.values())));
@@ -121,9 +122,9 @@ public final class ProjectTunnels implements AutoCloseable {
 
     private void change(TunnelPlan next) throws IOException {
         plan = next;
-        CompletableFuture<Void> told = tunnels.replace(next);
+        CompletableFuture<Void> replaced = tunnels.replace(next);
         try {
-            told.get(TOLD.toMillis(), TimeUnit.MILLISECONDS);
+            replaced.get(REPLACE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException e) {
             // The plan is kept, and charon receives it when it is there.
             if (!(e.getCause() instanceof IpsecException.Disconnected)) {
@@ -131,7 +132,7 @@ public final class ProjectTunnels implements AutoCloseable {
             }
         } catch (TimeoutException e) {
             throw new IOException(
-                    "tunnels of " + next.self() + ": want charon told within " + TOLD.toSeconds()
+                    "tunnels of " + next.self() + ": want charon told within " + REPLACE_LIMIT.toSeconds()
                             + " s, have no answer; it is asked on",
                     e);
         } catch (InterruptedException e) {
@@ -141,7 +142,7 @@ public final class ProjectTunnels implements AutoCloseable {
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // kept, and sent when charon answers
-    private void tell(TunnelPlan first) {
+    private void sendFirst(TunnelPlan first) {
         tunnels.replace(first);
     }
 

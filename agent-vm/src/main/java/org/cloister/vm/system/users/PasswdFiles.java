@@ -56,8 +56,8 @@ public final class PasswdFiles {
      *     read or written
      */
     public void write(ProjectMembers members) throws IOException {
-        List<String> users = system("passwd", PasswdFiles::isMember);
-        List<String> groups = system("group", line -> field(line, 1).equals(GROUP_MARK));
+        List<String> users = systemLines("passwd", PasswdFiles::isMember);
+        List<String> groups = systemLines("group", line -> field(line, 1).equals(GROUP_MARK));
         Map<Integer, List<ProjectMember>> byGroup = members.list().stream()
                 .collect(Collectors.groupingBy(ProjectMember::gid, TreeMap::new, Collectors.toList()));
         for (ProjectMember member : members.list()) {
@@ -113,7 +113,7 @@ public final class PasswdFiles {
         boolean test(String line);
     }
 
-    private List<String> system(String name, LinePredicate ours) throws IOException {
+    private List<String> systemLines(String name, LinePredicate isMembers) throws IOException {
         Path file = folder.resolve(name);
         if (Files.size(file) > MAX_BYTES) {
             throw new IOException(file + ": want at most " + MAX_BYTES + " bytes, have " + Files.size(file));
@@ -121,7 +121,7 @@ public final class PasswdFiles {
         // Bytes unchanged: lines that others wrote may be in any charset.
         List<String> kept = new ArrayList<>();
         for (String line : Files.readAllLines(file, StandardCharsets.ISO_8859_1)) {
-            if (!ours.test(line)) {
+            if (!isMembers.test(line)) {
                 kept.add(line);
             }
         }

@@ -83,18 +83,18 @@ public final class VolumeStatusFile {
     }
 
     public void recordClosed(VolumeName name) {
-        become(name, State.CLOSED, clock.instant());
+        setState(name, State.CLOSED, clock.instant());
     }
 
     public void recordErased(VolumeName name, Instant when) {
-        become(name, State.ERASED, when);
+        setState(name, State.ERASED, when);
     }
 
     public void recordNotErased(VolumeName name) {
-        become(name, State.LEFT, clock.instant());
+        setState(name, State.LEFT, clock.instant());
     }
 
-    private synchronized void become(VolumeName name, State state, Instant when) {
+    private synchronized void setState(VolumeName name, State state, Instant when) {
         if (volumes.computeIfPresent(name, (same, volume) -> volume.in(state, when)) != null) {
             refresh();
         }
@@ -104,7 +104,7 @@ public final class VolumeStatusFile {
     public synchronized void refresh() {
         ObjectNode document = JsonNodeFactory.instance.objectNode().put("v", VERSION);
         volumes.forEach((name, volume) -> {
-            OptionalLong used = volume.state == State.OPEN ? used(volume.at) : OptionalLong.empty();
+            OptionalLong used = volume.state == State.OPEN ? usedBytes(volume.at) : OptionalLong.empty();
             metrics.setVolumeUsage(name, volume.state == State.OPEN ? volume.mapping.bytes() : 0, used.orElse(0));
             document.set(name.toString(), document(volume, used));
         });
@@ -130,7 +130,7 @@ public final class VolumeStatusFile {
     }
 
     /** Returns the used bytes; empty if the file system does not report them. */
-    private static OptionalLong used(Path at) {
+    private static OptionalLong usedBytes(Path at) {
         try {
             FileStore store = Files.getFileStore(at);
             return OptionalLong.of(Math.max(0, store.getTotalSpace() - store.getUnallocatedSpace()));

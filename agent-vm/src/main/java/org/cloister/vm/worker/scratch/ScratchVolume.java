@@ -50,7 +50,7 @@ public final class ScratchVolume {
             "-E",
             "lazy_itable_init=1,nodiscard");
 
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     private static final Duration FORMAT_LIMIT = Duration.ofMinutes(2);
 
     private final ProcessRunner programs;
@@ -58,7 +58,7 @@ public final class ScratchVolume {
     private final Cryptsetup cryptsetup;
     private final InstantSource clock;
     private final ScratchPlan plan;
-    private final Unmounter unmounting;
+    private final Unmounter unmounter;
 
     public ScratchVolume(
             ProcessRunner programs,
@@ -71,7 +71,7 @@ public final class ScratchVolume {
         this.cryptsetup = cryptsetup;
         this.clock = clock;
         this.plan = plan;
-        this.unmounting = new Unmounter(programs, PATIENCE);
+        this.unmounter = new Unmounter(programs, UNMOUNT_LIMIT);
     }
 
     public ScratchPlan plan() {
@@ -86,14 +86,14 @@ public final class ScratchVolume {
      */
     public void open() throws IOException {
         UnencryptedSwap.requireNone(programs, List.of(plan.mapping().path(), plan.mountPoint()));
-        if (isThere()) {
+        if (exists()) {
             requireErased(erase());
         }
         boolean done = false;
         try {
-            map();
-            fileSystem();
-            folders();
+            createMapping();
+            createFileSystem();
+            createFolders();
             done = true;
         } finally {
             if (!done) {
@@ -110,11 +110,11 @@ public final class ScratchVolume {
     public ScratchVolumeErasure erase() {
         List<MountHolder> holders = new ArrayList<>();
         try {
-            List<Path> places = new ArrayList<>(plan.temporary());
-            places.add(plan.mountPoint());
-            for (Path place : places) {
-                if (isOurs(place)) {
-                    holders.addAll(unmounting.unmount(place).holders());
+            List<Path> mountPoints = new ArrayList<>(plan.temporary());
+            mountPoints.add(plan.mountPoint());
+            for (Path mountPoint : mountPoints) {
+                if (isOurs(mountPoint)) {
+                    holders.addAll(unmounter.unmount(mountPoint).holders());
                 }
             }
             boolean mapped = cryptsetup.close(plan.mapping());
@@ -128,7 +128,7 @@ public final class ScratchVolume {
         }
     }
 
-    private boolean isThere() throws IOException {
+    private boolean exists() throws IOException {
         return cryptsetup.status(plan.mapping()).isPresent() || hasHeader();
     }
 
@@ -151,41 +151,41 @@ public final class ScratchVolume {
     }
 
     /** Wipes the key here as soon as the kernel has it; closing the mapping destroys the only copy left. */
-    private void map() throws IOException {
+    private void createMapping() throws IOException {
         try (SecretMemory key = secrets.random(VolumeIntegrity.NONE.volumeKeyLength());
                 LuksVolume volume = cryptsetup.create(plan.device(), plan.label(), key)) {
             volume.map(plan.mapping(), VolumeKey.ofVolume(key), Set.of());
         }
     }
 
-    private void fileSystem() throws IOException {
+    private void createFileSystem() throws IOException {
         String device = plan.mapping().path().toString();
         List<String> make = new ArrayList<>(FILE_SYSTEM);
         make.add(device);
-        ProcessRunner.Output made = programs.run("", make, FORMAT_LIMIT);
-        if (made.exit() != 0) {
-            throw new IOException("mkfs.ext4 " + device + ": " + made.errorSummary());
+        ProcessRunner.Output output = programs.run("", make, FORMAT_LIMIT);
+        if (output.exit() != 0) {
+            throw new IOException("mkfs.ext4 " + device + ": " + output.errorSummary());
         }
         MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
-        share(plan.mountPoint());
+        makeShared(plan.mountPoint());
     }
 
-    private void folders() throws IOException {
-        for (Path place : plan.temporary()) {
-            Path own = plan.mountPoint()
-                    .resolve("." + place.toString().substring(1).replace('/', '-'));
-            Files.createDirectory(own);
-            share(own);
-            programs.runChecked("mount", "--bind", own.toString(), place.toString());
+    private void createFolders() throws IOException {
+        for (Path mountPoint : plan.temporary()) {
+            Path source = plan.mountPoint()
+                    .resolve("." + mountPoint.toString().substring(1).replace('/', '-'));
+            Files.createDirectory(source);
+            makeShared(source);
+            programs.runChecked("mount", "--bind", source.toString(), mountPoint.toString());
         }
     }
 
-    private static void share(Path folder) throws IOException {
+    private static void makeShared(Path folder) throws IOException {
         Files.setAttribute(folder, "unix:mode", SHARED, LinkOption.NOFOLLOW_LINKS);
     }
 
-    private boolean isOurs(Path place) throws IOException {
-        return MountedFileSystem.at(programs, place).stream()
+    private boolean isOurs(Path mountPoint) throws IOException {
+        return MountedFileSystem.at(programs, mountPoint).stream()
                 .anyMatch(mount -> mount.source().equals(plan.mapping().path().toString()));
     }
 }

@@ -17,14 +17,14 @@ final class AttestationRequest {
     private static final long NEVER = Long.MAX_VALUE;
 
     private @Nullable Nonce nonce;
-    private boolean asked;
-    private boolean asking;
-    private boolean shown;
-    private Duration took = Duration.ZERO;
+    private boolean requestedOnce;
+    private boolean requested;
+    private boolean answered;
+    private Duration duration = Duration.ZERO;
     private long openedNs;
-    private long shownNs;
-    private long askNs;
-    private long endNs = NEVER;
+    private long evidenceNs;
+    private long requestNs;
+    private long timeoutNs = NEVER;
 
     void onCircuitOpened(long nowNs) {
         openedNs = nowNs;
@@ -33,15 +33,15 @@ final class AttestationRequest {
     /** Resets all: the same question is sent again on the next circuit. */
     void onCircuitClosed() {
         nonce = null;
-        asking = false;
-        shown = false;
-        endNs = NEVER;
+        requested = false;
+        answered = false;
+        timeoutNs = NEVER;
     }
 
     void question(Nonce question, long nowNs) {
         nonce = question;
-        askNs = nowNs;
-        endNs = nowNs + LIMIT.toNanos();
+        requestNs = nowNs;
+        timeoutNs = nowNs + LIMIT.toNanos();
     }
 
     /** Returns the question that is open. */
@@ -54,7 +54,7 @@ final class AttestationRequest {
      * life.
      */
     boolean wasRequested() {
-        return asked;
+        return requestedOnce;
     }
 
     /**
@@ -63,11 +63,11 @@ final class AttestationRequest {
      * @return the nonce with which to ask the host now, if any
      */
     Optional<Nonce> pollRequest(long nowNs) {
-        if (nonce == null || asking || shown || nowNs < askNs) {
+        if (nonce == null || requested || answered || nowNs < requestNs) {
             return Optional.empty();
         }
-        asking = true;
-        asked = true;
+        requested = true;
+        requestedOnce = true;
         return Optional.of(nonce);
     }
 
@@ -76,15 +76,15 @@ final class AttestationRequest {
      *
      * @return whether it answers the open question
      */
-    boolean onEvidence(Nonce which, long nowNs) {
-        if (!asking || !which.equals(nonce)) {
+    boolean onEvidence(Nonce answeredNonce, long nowNs) {
+        if (!requested || !answeredNonce.equals(nonce)) {
             return false;
         }
-        asking = false;
-        shown = true;
-        endNs = NEVER;
-        shownNs = nowNs;
-        took = Duration.ofNanos(nowNs - openedNs);
+        requested = false;
+        answered = true;
+        timeoutNs = NEVER;
+        evidenceNs = nowNs;
+        duration = Duration.ofNanos(nowNs - openedNs);
         return true;
     }
 
@@ -93,12 +93,12 @@ final class AttestationRequest {
      *
      * @return whether it concerns the open question
      */
-    boolean onRefusal(Nonce which, long nowNs) {
-        if (!asking || !which.equals(nonce)) {
+    boolean onRefusal(Nonce answeredNonce, long nowNs) {
+        if (!requested || !answeredNonce.equals(nonce)) {
             return false;
         }
-        asking = false;
-        askNs = nowNs + TimeUnit.SECONDS.toNanos(1);
+        requested = false;
+        requestNs = nowNs + TimeUnit.SECONDS.toNanos(1);
         return true;
     }
 
@@ -108,24 +108,24 @@ final class AttestationRequest {
      * @return whether the time limit has passed; true once
      */
     boolean pollTimeout(long nowNs) {
-        if (nowNs < endNs) {
+        if (nowNs < timeoutNs) {
             return false;
         }
-        endNs = NEVER;
+        timeoutNs = NEVER;
         nonce = null;
         return true;
     }
 
     long wakeNs() {
-        return nonce != null && !asking && !shown ? Math.min(askNs, endNs) : endNs;
+        return nonce != null && !requested && !answered ? Math.min(requestNs, timeoutNs) : timeoutNs;
     }
 
     /** Returns the time from the circuit's opening to the statement. */
     Duration duration() {
-        return took;
+        return duration;
     }
 
     long evidenceNs() {
-        return shownNs;
+        return evidenceNs;
     }
 }

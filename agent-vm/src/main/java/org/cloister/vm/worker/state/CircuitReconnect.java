@@ -7,21 +7,21 @@ import java.time.Duration;
  * arrives.
  */
 final class CircuitReconnect {
-    private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(30);
+    private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
+    private static final Duration MAX_DELAY = Duration.ofSeconds(30);
 
     private enum State {
         NONE,
-        CALLING,
+        CONNECTING,
         OPEN
     }
 
     private State state = State.NONE;
-    private Duration pause = FIRST_PAUSE;
-    private long callNs;
+    private Duration delay = FIRST_DELAY;
+    private long connectNs;
 
     CircuitReconnect(long nowNs) {
-        this.callNs = nowNs;
+        this.connectNs = nowNs;
     }
 
     boolean isOpen() {
@@ -35,16 +35,16 @@ final class CircuitReconnect {
 
     /** Returns the earliest time for an attempt, if there is no circuit. */
     long connectNs() {
-        return callNs;
+        return connectNs;
     }
 
     void onConnecting() {
-        state = State.CALLING;
+        state = State.CONNECTING;
     }
 
     /** Records that the circuit will close. */
     void onClosing() {
-        state = State.CALLING;
+        state = State.CONNECTING;
     }
 
     void onOpened() {
@@ -52,13 +52,13 @@ final class CircuitReconnect {
     }
 
     void onMessage() {
-        pause = FIRST_PAUSE;
+        delay = FIRST_DELAY;
     }
 
     void onClosed(long nowNs) {
         state = State.NONE;
-        callNs = nowNs + pause.toNanos();
-        Duration longer = pause.multipliedBy(2);
-        pause = longer.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : longer;
+        connectNs = nowNs + delay.toNanos();
+        Duration doubled = delay.multipliedBy(2);
+        delay = doubled.compareTo(MAX_DELAY) > 0 ? MAX_DELAY : doubled;
     }
 }

@@ -18,7 +18,7 @@ final class WorkerCertificateRenewal {
     private static final long NEVER = Long.MAX_VALUE;
 
     private @Nullable Nonce fresh;
-    private @Nullable ReadmissionGrant waiting;
+    private @Nullable ReadmissionGrant pending;
     private long dueNs = NEVER;
 
     void onCircuitOpened(Nonce ofCircuit) {
@@ -27,21 +27,21 @@ final class WorkerCertificateRenewal {
 
     void onCircuitClosed() {
         fresh = null;
-        waiting = null;
+        pending = null;
     }
 
     /** Stores a readmission until no other work is in progress. */
     void onReadmission(ReadmissionGrant readmission) {
-        waiting = readmission;
+        pending = readmission;
     }
 
     /**
      * Schedules the next renewal.
      *
-     * @param in half of the certificate's lifetime
+     * @param delay half of the certificate's lifetime
      */
-    void schedule(Duration in, long nowNs) {
-        dueNs = nowNs + Math.max(in.toNanos(), RETRY_INTERVAL.toNanos());
+    void schedule(Duration delay, long nowNs) {
+        dueNs = nowNs + Math.max(delay.toNanos(), RETRY_INTERVAL.toNanos());
     }
 
     /**
@@ -50,11 +50,11 @@ final class WorkerCertificateRenewal {
      * @return the readmission to apply now; each is returned once
      */
     Optional<WorkerStateAction.ApplyReadmission> pollReadmission() {
-        if (waiting == null || fresh == null) {
+        if (pending == null || fresh == null) {
             return Optional.empty();
         }
-        WorkerStateAction.ApplyReadmission next = new WorkerStateAction.ApplyReadmission(waiting, fresh);
-        waiting = null;
+        WorkerStateAction.ApplyReadmission next = new WorkerStateAction.ApplyReadmission(pending, fresh);
+        pending = null;
         return Optional.of(next);
     }
 
@@ -76,7 +76,7 @@ final class WorkerCertificateRenewal {
     }
 
     /** Returns whether the circuit on which this value was sent is still open. */
-    boolean isForCircuit(Nonce which) {
-        return which.equals(fresh);
+    boolean isForCircuit(Nonce nonce) {
+        return nonce.equals(fresh);
     }
 }

@@ -15,30 +15,30 @@ final class WorkerLease {
     private static final long NEVER = Long.MAX_VALUE;
 
     private Duration length = Duration.ZERO;
-    private long endNs = NEVER;
-    private long beatNs = NEVER;
+    private long expiryNs = NEVER;
+    private long heartbeatNs = NEVER;
 
     /** Starts the first lease, or replaces the one before. */
     void start(Duration lease, long nowNs) {
         length = lease;
-        endNs = nowNs + lease.toNanos();
-        beatNs = nowNs + beatEvery();
+        expiryNs = nowNs + lease.toNanos();
+        heartbeatNs = nowNs + heartbeatIntervalNs();
     }
 
     /** Extends the lease: the controlling VM has answered. */
     void renew(long nowNs) {
-        if (endNs != NEVER) {
-            endNs = nowNs + length.toNanos();
+        if (expiryNs != NEVER) {
+            expiryNs = nowNs + length.toNanos();
         }
     }
 
     boolean isExpired(long nowNs) {
-        return nowNs >= endNs;
+        return nowNs >= expiryNs;
     }
 
     /** Schedules a heartbeat at once: on a new circuit the worker sends the first. */
     void scheduleHeartbeatNow(long nowNs) {
-        beatNs = nowNs;
+        heartbeatNs = nowNs;
     }
 
     /**
@@ -47,23 +47,23 @@ final class WorkerLease {
      * @return whether to send one now
      */
     boolean pollHeartbeat(long nowNs) {
-        if (nowNs < beatNs) {
+        if (nowNs < heartbeatNs) {
             return false;
         }
-        beatNs = nowNs + beatEvery();
+        heartbeatNs = nowNs + heartbeatIntervalNs();
         return true;
     }
 
     long heartbeatNs() {
-        return beatNs;
+        return heartbeatNs;
     }
 
     /** Returns the lease's expiry; {@link Long#MAX_VALUE} before the first lease. */
     long expiryNs() {
-        return endNs;
+        return expiryNs;
     }
 
-    private long beatEvery() {
+    private long heartbeatIntervalNs() {
         return Math.min(length.toNanos() / HEARTBEATS_PER_LEASE, MAX_HEARTBEAT_INTERVAL.toNanos());
     }
 }

@@ -11,30 +11,30 @@ public final class WorkerShutdown {
 
     private static final long NEVER = Long.MAX_VALUE;
 
-    private String why = "";
+    private String reason = "";
     private boolean failed;
-    private boolean ended;
-    private long leftNs;
-    private long hushNs = NEVER;
-    private long farewellNs = NEVER;
+    private boolean requestedByHost;
+    private long startNs;
+    private long hostDeadlineNs = NEVER;
+    private long reportDeadlineNs = NEVER;
 
     void start(String code, boolean isFailure, long nowNs) {
-        why = code;
+        reason = code;
         failed = isFailure;
-        leftNs = nowNs;
+        startNs = nowNs;
     }
 
     /** Records that the host ends the VM. The report may take half of the time; the rest is for the steps after it. */
     void onHostShutdown(Duration within, long nowNs) {
-        ended = true;
-        hushNs = Math.min(hushNs, nowNs + within.toNanos() / 2);
-        if (farewellNs != NEVER) {
-            farewellNs = Math.min(farewellNs, hushNs);
+        requestedByHost = true;
+        hostDeadlineNs = Math.min(hostDeadlineNs, nowNs + within.toNanos() / 2);
+        if (reportDeadlineNs != NEVER) {
+            reportDeadlineNs = Math.min(reportDeadlineNs, hostDeadlineNs);
         }
     }
 
     String reason() {
-        return why;
+        return reason;
     }
 
     /** Returns whether the shutdown is a failure, so that its cause is of interest. */
@@ -44,20 +44,20 @@ public final class WorkerShutdown {
 
     /** Returns whether the host ends the VM, which then powers off whether or not evidence was requested. */
     boolean isRequestedByHost() {
-        return ended;
+        return requestedByHost;
     }
 
     Duration duration(long nowNs) {
-        return Duration.ofNanos(nowNs - leftNs);
+        return Duration.ofNanos(nowNs - startNs);
     }
 
     /** Starts the report's time limit, when a report can be or was sent. */
     void startReportTimeout(long nowNs) {
-        farewellNs = Math.min(nowNs + REPORT_LIMIT.toNanos(), hushNs);
+        reportDeadlineNs = Math.min(nowNs + REPORT_LIMIT.toNanos(), hostDeadlineNs);
     }
 
     /** Returns when waiting for the report ends; {@link Long#MAX_VALUE} before {@link #startReportTimeout}. */
     long reportDeadlineNs() {
-        return farewellNs;
+        return reportDeadlineNs;
     }
 }

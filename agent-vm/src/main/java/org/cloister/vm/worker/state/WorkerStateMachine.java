@@ -29,26 +29,26 @@ public final class WorkerStateMachine {
     private static final long NEVER = Long.MAX_VALUE;
 
     private final Duration boot;
-    private final Deque<SetupStep> begun = new ArrayDeque<>();
-    private final Deque<VmMessage> unsaid = new ArrayDeque<>();
-    private final long patienceNs;
-    private final CircuitReconnect line;
-    private final AttestationRequest vouching = new AttestationRequest();
+    private final Deque<SetupStep> startedSteps = new ArrayDeque<>();
+    private final Deque<VmMessage> unsent = new ArrayDeque<>();
+    private final long handoverDeadlineNs;
+    private final CircuitReconnect circuit;
+    private final AttestationRequest attestation = new AttestationRequest();
     private final WorkerLease lease = new WorkerLease();
-    private final WorkerCertificateRenewal renewing = new WorkerCertificateRenewal();
-    private final WorkerShutdown parting = new WorkerShutdown();
-    private List<WorkerStateAction> acts = new ArrayList<>();
-    private WorkerState stage = WorkerState.AWAITING_HANDOVER;
+    private final WorkerCertificateRenewal renewal = new WorkerCertificateRenewal();
+    private final WorkerShutdown shutdown = new WorkerShutdown();
+    private List<WorkerStateAction> actions = new ArrayList<>();
+    private WorkerState state = WorkerState.AWAITING_HANDOVER;
     private boolean attached;
     private boolean busy;
-    private @Nullable HandoverTarget place;
-    private @Nullable ByteString part;
+    private @Nullable HandoverTarget target;
+    private @Nullable ByteString statement;
     private long phaseNs;
 
     private WorkerStateMachine(Duration boot, long nowNs) {
         this.boot = boot;
-        this.patienceNs = nowNs + HANDOVER_LIMIT.toNanos();
-        this.line = new CircuitReconnect(nowNs);
+        this.handoverDeadlineNs = nowNs + HANDOVER_LIMIT.toNanos();
+        this.circuit = new CircuitReconnect(nowNs);
     }
 
     /**
@@ -62,53 +62,53 @@ public final class WorkerStateMachine {
 
     /** Processes an event and returns the actions to perform now. */
     public List<WorkerStateAction> on(WorkerStateEvent event, long nowNs) {
-        acts = new ArrayList<>();
-        if (stage == WorkerState.TERMINATED) {
-            return acts;
+        actions = new ArrayList<>();
+        if (state == WorkerState.TERMINATED) {
+            return actions;
         }
         if (event instanceof WorkerStateEvent.ChannelAttached || event instanceof WorkerStateEvent.ChannelLost) {
             attached = event instanceof WorkerStateEvent.ChannelAttached;
         } else if (event instanceof WorkerStateEvent.CircuitOpened opened) {
-            opened(opened.fresh(), nowNs);
+            onCircuitOpened(opened.fresh(), nowNs);
         } else if (event instanceof WorkerStateEvent.CircuitClosed) {
-            closed(nowNs);
-        } else if (event instanceof WorkerStateEvent.MessageReceived heard) {
-            heard(heard.message(), nowNs);
-        } else if (event instanceof WorkerStateEvent.EvidenceReceived vouched) {
-            vouched(vouched, nowNs);
-        } else if (event instanceof WorkerStateEvent.EvidenceRefused none) {
-            notVouched(none, nowNs);
+            onCircuitClosed(nowNs);
+        } else if (event instanceof WorkerStateEvent.MessageReceived received) {
+            onMessage(received.message(), nowNs);
+        } else if (event instanceof WorkerStateEvent.EvidenceReceived received) {
+            onEvidence(received, nowNs);
+        } else if (event instanceof WorkerStateEvent.EvidenceRefused refused) {
+            onEvidenceRefused(refused, nowNs);
         } else if (event instanceof WorkerStateEvent.StopRequested) {
-            leave("stopped", false, nowNs);
-        } else if (event instanceof WorkerStateEvent.HostShutdown end) {
-            parting.onHostShutdown(end.within(), nowNs);
+            startShutdown("stopped", false, nowNs);
+        } else if (event instanceof WorkerStateEvent.HostShutdown shutdownRequest) {
+            shutdown.onHostShutdown(shutdownRequest.within(), nowNs);
             // If a job runs here, its owner needs to learn what became of it.
-            leave("host", stage == WorkerState.SERVING, nowNs);
+            startShutdown("host", state == WorkerState.SERVING, nowNs);
         } else if (event instanceof WorkerStateEvent.TimerExpired) {
-            wake(nowNs);
+            onTimer(nowNs);
         } else {
-            worked(event, nowNs);
+            onActionResult(event, nowNs);
         }
-        proceed(nowNs);
-        return acts;
+        addDueActions(nowNs);
+        return actions;
     }
 
     /** Returns when a timer event is due if nothing else happens; {@link Long#MAX_VALUE} for never. */
     public long wakeNs() {
-        long wake = stage == WorkerState.AWAITING_HANDOVER ? Math.min(patienceNs, vouching.wakeNs()) : NEVER;
-        if (stage.needsCircuit(isGiven()) && attached && line.isClosed()) {
-            wake = Math.min(wake, line.connectNs());
+        long wake = state == WorkerState.AWAITING_HANDOVER ? Math.min(handoverDeadlineNs, attestation.wakeNs()) : NEVER;
+        if (state.needsCircuit(isHandedOver()) && attached && circuit.isClosed()) {
+            wake = Math.min(wake, circuit.connectNs());
         }
-        if (beats()) {
+        if (sendsHeartbeats()) {
             wake = Math.min(wake, lease.heartbeatNs());
         }
-        if (stage.isLeased()) {
+        if (state.isLeased()) {
             wake = Math.min(wake, lease.expiryNs());
         }
         if (mayRenew()) {
-            wake = Math.min(wake, renewing.dueNs());
+            wake = Math.min(wake, renewal.dueNs());
         }
-        return stage == WorkerState.REPORTING && !busy ? Math.min(wake, parting.reportDeadlineNs()) : wake;
+        return state == WorkerState.REPORTING && !busy ? Math.min(wake, shutdown.reportDeadlineNs()) : wake;
     }
 
     /** Returns the time by which the controlling VM must answer; {@link Long#MAX_VALUE} before the hand-over. */
@@ -117,178 +117,179 @@ public final class WorkerStateMachine {
     }
 
     public boolean isCircuitOpen() {
-        return line.isOpen();
+        return circuit.isOpen();
     }
 
-    private boolean isGiven() {
-        return place != null;
+    private boolean isHandedOver() {
+        return target != null;
     }
 
     private boolean mayRenew() {
-        return stage == WorkerState.SERVING && !busy && line.isOpen();
+        return state == WorkerState.SERVING && !busy && circuit.isOpen();
     }
 
-    private boolean beats() {
-        boolean isReporting = stage.isLeased() || stage == WorkerState.SHUTTING_DOWN;
-        return isReporting && isGiven() && line.isOpen();
+    private boolean sendsHeartbeats() {
+        boolean isReporting = state.isLeased() || state == WorkerState.SHUTTING_DOWN;
+        return isReporting && isHandedOver() && circuit.isOpen();
     }
 
-    private void wake(long nowNs) {
-        if (stage == WorkerState.AWAITING_HANDOVER && nowNs >= patienceNs) {
-            leave("no-hand-over", true, nowNs);
-        } else if (stage == WorkerState.AWAITING_HANDOVER && vouching.pollTimeout(nowNs)) {
-            acts.add(new WorkerStateAction.Send(new VmMessage.NoStatement(EvidenceMessage.RefusalReason.FAILED)));
-            acts.add(new WorkerStateAction.FinishOutput());
-        } else if (stage.isLeased() && lease.isExpired(nowNs)) {
-            leave("lease", true, nowNs);
-        } else if (stage == WorkerState.REPORTING && !busy && nowNs >= parting.reportDeadlineNs()) {
-            end(nowNs);
+    private void onTimer(long nowNs) {
+        if (state == WorkerState.AWAITING_HANDOVER && nowNs >= handoverDeadlineNs) {
+            startShutdown("no-hand-over", true, nowNs);
+        } else if (state == WorkerState.AWAITING_HANDOVER && attestation.pollTimeout(nowNs)) {
+            actions.add(new WorkerStateAction.Send(new VmMessage.NoStatement(EvidenceMessage.RefusalReason.FAILED)));
+            actions.add(new WorkerStateAction.FinishOutput());
+        } else if (state.isLeased() && lease.isExpired(nowNs)) {
+            startShutdown("lease", true, nowNs);
+        } else if (state == WorkerState.REPORTING && !busy && nowNs >= shutdown.reportDeadlineNs()) {
+            tearDown(nowNs);
         }
     }
 
     /** Adds the actions that are due. */
-    private void proceed(long nowNs) {
-        if (stage.needsCircuit(isGiven()) && attached && line.isClosed() && nowNs >= line.connectNs()) {
-            line.onConnecting();
-            acts.add(new WorkerStateAction.OpenCircuit(isGiven()));
+    private void addDueActions(long nowNs) {
+        if (state.needsCircuit(isHandedOver()) && attached && circuit.isClosed() && nowNs >= circuit.connectNs()) {
+            circuit.onConnecting();
+            actions.add(new WorkerStateAction.OpenCircuit(isHandedOver()));
         }
-        if (stage == WorkerState.AWAITING_HANDOVER) {
-            vouching.pollRequest(nowNs)
-                    .ifPresent(question -> acts.add(new WorkerStateAction.RequestEvidence(question)));
+        if (state == WorkerState.AWAITING_HANDOVER) {
+            attestation
+                    .pollRequest(nowNs)
+                    .ifPresent(question -> actions.add(new WorkerStateAction.RequestEvidence(question)));
         }
-        if (stage == WorkerState.SERVING && !busy) {
-            readmit();
+        if (state == WorkerState.SERVING && !busy) {
+            applyReadmission();
         }
-        if (mayRenew() && renewing.pollDue(nowNs)) {
-            line.onClosing();
-            acts.add(new WorkerStateAction.FinishOutput());
+        if (mayRenew() && renewal.pollDue(nowNs)) {
+            circuit.onClosing();
+            actions.add(new WorkerStateAction.FinishOutput());
         }
-        if (beats() && lease.pollHeartbeat(nowNs)) {
-            acts.add(new WorkerStateAction.Send(new VmMessage.Heartbeat()));
+        if (sendsHeartbeats() && lease.pollHeartbeat(nowNs)) {
+            actions.add(new WorkerStateAction.Send(new VmMessage.Heartbeat()));
         }
     }
 
-    private void opened(Nonce fresh, long nowNs) {
-        line.onOpened();
-        vouching.onCircuitOpened(nowNs);
-        HandoverTarget own = place;
+    private void onCircuitOpened(Nonce fresh, long nowNs) {
+        circuit.onOpened();
+        attestation.onCircuitOpened(nowNs);
+        HandoverTarget own = target;
         if (own == null) {
             return;
         }
-        renewing.onCircuitOpened(fresh);
-        acts.add(new WorkerStateAction.Send(new VmMessage.Resume(own.ticket(), own.slot(), own.vm(), fresh)));
+        renewal.onCircuitOpened(fresh);
+        actions.add(new WorkerStateAction.Send(new VmMessage.Resume(own.ticket(), own.slot(), own.vm(), fresh)));
         lease.scheduleHeartbeatNow(nowNs);
-        if (stage == WorkerState.SERVING && unsaid.stream().noneMatch(VmMessage.Ready.class::isInstance)) {
+        if (state == WorkerState.SERVING && unsent.stream().noneMatch(VmMessage.Ready.class::isInstance)) {
             // It may have been in transit when the previous circuit broke; it is sent again after each break.
-            acts.add(new WorkerStateAction.Send(new VmMessage.Ready()));
+            actions.add(new WorkerStateAction.Send(new VmMessage.Ready()));
         }
-        unsaid.forEach(message -> acts.add(new WorkerStateAction.Send(message)));
-        unsaid.clear();
-        sayPart(nowNs);
+        unsent.forEach(message -> actions.add(new WorkerStateAction.Send(message)));
+        unsent.clear();
+        sendStatement(nowNs);
     }
 
-    private void closed(long nowNs) {
-        line.onClosed(nowNs);
-        renewing.onCircuitClosed();
-        if (stage == WorkerState.AWAITING_HANDOVER) {
-            vouching.onCircuitClosed();
-        } else if (stage == WorkerState.REPORTING && !busy && (part == null || !isGiven())) {
-            end(nowNs);
+    private void onCircuitClosed(long nowNs) {
+        circuit.onClosed(nowNs);
+        renewal.onCircuitClosed();
+        if (state == WorkerState.AWAITING_HANDOVER) {
+            attestation.onCircuitClosed();
+        } else if (state == WorkerState.REPORTING && !busy && (statement == null || !isHandedOver())) {
+            tearDown(nowNs);
         }
     }
 
-    private void heard(VerifierMessage message, long nowNs) {
-        line.onMessage();
+    private void onMessage(VerifierMessage message, long nowNs) {
+        circuit.onMessage();
         lease.renew(nowNs);
-        if (message instanceof VerifierMessage.Question question && stage == WorkerState.AWAITING_HANDOVER) {
-            vouching.question(question.nonce(), nowNs);
+        if (message instanceof VerifierMessage.Question question && state == WorkerState.AWAITING_HANDOVER) {
+            attestation.question(question.nonce(), nowNs);
         } else if (message instanceof HandoverDocument handOver
-                && stage == WorkerState.AWAITING_HANDOVER
-                && vouching.question().isPresent()) {
-            stage = WorkerState.ACCEPTING_HANDOVER;
+                && state == WorkerState.AWAITING_HANDOVER
+                && attestation.question().isPresent()) {
+            state = WorkerState.ACCEPTING_HANDOVER;
             busy = true;
-            acts.add(new WorkerStateAction.AcceptHandover(
-                    handOver, vouching.question().get()));
+            actions.add(new WorkerStateAction.AcceptHandover(
+                    handOver, attestation.question().get()));
         } else if (message instanceof ReadmissionGrant readmission) {
-            renewing.onReadmission(readmission);
+            renewal.onReadmission(readmission);
         } else if (message instanceof VerifierMessage.Denied) {
-            leave("denied", true, nowNs);
+            startShutdown("denied", true, nowNs);
         } else if (message instanceof VerifierMessage.Release) {
-            leave("released", false, nowNs);
+            startShutdown("released", false, nowNs);
         }
     }
 
-    private void vouched(WorkerStateEvent.EvidenceReceived vouched, long nowNs) {
-        if (stage == WorkerState.AWAITING_HANDOVER && vouching.onEvidence(vouched.nonce(), nowNs)) {
-            acts.add(new WorkerStateAction.Send(new VmMessage.Evidence(vouched.statement(), vouched.clock())));
+    private void onEvidence(WorkerStateEvent.EvidenceReceived received, long nowNs) {
+        if (state == WorkerState.AWAITING_HANDOVER && attestation.onEvidence(received.nonce(), nowNs)) {
+            actions.add(new WorkerStateAction.Send(new VmMessage.Evidence(received.statement(), received.clock())));
         }
     }
 
-    private void notVouched(WorkerStateEvent.EvidenceRefused none, long nowNs) {
-        if (stage != WorkerState.AWAITING_HANDOVER || !vouching.onRefusal(none.nonce(), nowNs)) {
+    private void onEvidenceRefused(WorkerStateEvent.EvidenceRefused refused, long nowNs) {
+        if (state != WorkerState.AWAITING_HANDOVER || !attestation.onRefusal(refused.nonce(), nowNs)) {
             return;
         }
-        if (none.reason().equals(Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
-            acts.add(new WorkerStateAction.Send(new VmMessage.NoStatement(EvidenceMessage.RefusalReason.ANOTHER)));
-            leave("no-statement", true, nowNs);
+        if (refused.reason().equals(Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
+            actions.add(new WorkerStateAction.Send(new VmMessage.NoStatement(EvidenceMessage.RefusalReason.ANOTHER)));
+            startShutdown("no-statement", true, nowNs);
         }
     }
 
     /** Handles the result of an action on the machine. */
-    private void worked(WorkerStateEvent event, long nowNs) {
+    private void onActionResult(WorkerStateEvent event, long nowNs) {
         busy = false;
-        if (event instanceof WorkerStateEvent.HandoverAccepted taken) {
-            taken(taken, nowNs);
-        } else if (event instanceof WorkerStateEvent.HandoverRejected none && !stage.isShuttingDown()) {
-            say(new VmMessage.Failure(none.phase(), none.code()));
-            leave(none.code(), true, nowNs);
-        } else if (event instanceof WorkerStateEvent.StepApplied did && stage == WorkerState.SETTING_UP) {
-            did(did.step(), nowNs);
-        } else if (event instanceof WorkerStateEvent.StepFailed none && stage == WorkerState.SETTING_UP) {
-            say(new VmMessage.Failure(none.step().phase(), none.step().code()));
-            leave(none.step().code(), true, nowNs);
-        } else if (event instanceof WorkerStateEvent.ReadmissionApplied done && !stage.isShuttingDown()) {
-            readmitted(done, nowNs);
-        } else if (event instanceof WorkerStateEvent.StatementSigned signed && stage == WorkerState.REPORTING) {
-            signed(signed, nowNs);
+        if (event instanceof WorkerStateEvent.HandoverAccepted accepted) {
+            onHandoverAccepted(accepted, nowNs);
+        } else if (event instanceof WorkerStateEvent.HandoverRejected refused && !state.isShuttingDown()) {
+            send(new VmMessage.Failure(refused.phase(), refused.code()));
+            startShutdown(refused.code(), true, nowNs);
+        } else if (event instanceof WorkerStateEvent.StepApplied applied && state == WorkerState.SETTING_UP) {
+            onStepApplied(applied.step(), nowNs);
+        } else if (event instanceof WorkerStateEvent.StepFailed failed && state == WorkerState.SETTING_UP) {
+            send(new VmMessage.Failure(failed.step().phase(), failed.step().code()));
+            startShutdown(failed.step().code(), true, nowNs);
+        } else if (event instanceof WorkerStateEvent.ReadmissionApplied applied && !state.isShuttingDown()) {
+            onReadmissionApplied(applied, nowNs);
+        } else if (event instanceof WorkerStateEvent.StatementSigned signed && state == WorkerState.REPORTING) {
+            onStatementSigned(signed, nowNs);
         } else {
-            undo(nowNs);
+            undoLastStep(nowNs);
         }
     }
 
-    private void taken(WorkerStateEvent.HandoverAccepted taken, long nowNs) {
-        place = taken.target();
-        renewing.schedule(taken.renewal(), nowNs);
-        lease.start(taken.lease(), nowNs);
-        say(new VmMessage.PhaseCompleted(BootPhase.BOOT, boot));
-        say(new VmMessage.PhaseCompleted(BootPhase.EVIDENCE, vouching.duration()));
-        say(new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ofNanos(nowNs - vouching.evidenceNs())));
+    private void onHandoverAccepted(WorkerStateEvent.HandoverAccepted accepted, long nowNs) {
+        target = accepted.target();
+        renewal.schedule(accepted.renewal(), nowNs);
+        lease.start(accepted.lease(), nowNs);
+        send(new VmMessage.PhaseCompleted(BootPhase.BOOT, boot));
+        send(new VmMessage.PhaseCompleted(BootPhase.EVIDENCE, attestation.duration()));
+        send(new VmMessage.PhaseCompleted(BootPhase.KEYS, Duration.ofNanos(nowNs - attestation.evidenceNs())));
         phaseNs = nowNs;
-        if (stage == WorkerState.ACCEPTING_HANDOVER) {
-            stage = WorkerState.SETTING_UP;
-            begin(SetupStep.MEMORY);
+        if (state == WorkerState.ACCEPTING_HANDOVER) {
+            state = WorkerState.SETTING_UP;
+            startStep(SetupStep.MEMORY);
         } else {
-            undo(nowNs);
+            undoLastStep(nowNs);
         }
     }
 
-    private void begin(SetupStep step) {
+    private void startStep(SetupStep step) {
         busy = true;
-        begun.addLast(step);
-        acts.add(new WorkerStateAction.ApplyStep(step));
+        startedSteps.addLast(step);
+        actions.add(new WorkerStateAction.ApplyStep(step));
     }
 
-    private void did(SetupStep step, long nowNs) {
+    private void onStepApplied(SetupStep step, long nowNs) {
         Optional<SetupStep> next = step.next();
         if (next.isEmpty() || next.get().phase() != step.phase()) {
-            say(new VmMessage.PhaseCompleted(step.phase(), Duration.ofNanos(nowNs - phaseNs)));
+            send(new VmMessage.PhaseCompleted(step.phase(), Duration.ofNanos(nowNs - phaseNs)));
             phaseNs = nowNs;
         }
         if (next.isEmpty()) {
-            stage = WorkerState.SERVING;
-            say(new VmMessage.Ready());
-        } else if (!readmit()) {
-            begin(next.get());
+            state = WorkerState.SERVING;
+            send(new VmMessage.Ready());
+        } else if (!applyReadmission()) {
+            startStep(next.get());
         }
     }
 
@@ -297,102 +298,102 @@ public final class WorkerStateMachine {
      *
      * @return whether there is one to apply
      */
-    private boolean readmit() {
-        Optional<WorkerStateAction.ApplyReadmission> next = renewing.pollReadmission();
+    private boolean applyReadmission() {
+        Optional<WorkerStateAction.ApplyReadmission> next = renewal.pollReadmission();
         next.ifPresent(each -> {
             busy = true;
-            acts.add(each);
+            actions.add(each);
         });
         return next.isPresent();
     }
 
-    private void readmitted(WorkerStateEvent.ReadmissionApplied done, long nowNs) {
-        lease.start(done.lease(), nowNs);
-        renewing.schedule(done.renewal(), nowNs);
-        if (renewing.isForCircuit(done.fresh())) {
+    private void onReadmissionApplied(WorkerStateEvent.ReadmissionApplied applied, long nowNs) {
+        lease.start(applied.lease(), nowNs);
+        renewal.schedule(applied.renewal(), nowNs);
+        if (renewal.isForCircuit(applied.fresh())) {
             // Not on another circuit: its peer may be another boot of the controlling VM, and sends its own
             // readmission.
-            acts.add(new WorkerStateAction.Send(new VmMessage.Readmitted(done.fresh())));
+            actions.add(new WorkerStateAction.Send(new VmMessage.Readmitted(applied.fresh())));
         }
-        Optional<SetupStep> next = Optional.ofNullable(begun.peekLast()).flatMap(SetupStep::next);
-        if (stage == WorkerState.SETTING_UP && next.isPresent()) {
-            begin(next.get());
+        Optional<SetupStep> next = Optional.ofNullable(startedSteps.peekLast()).flatMap(SetupStep::next);
+        if (state == WorkerState.SETTING_UP && next.isPresent()) {
+            startStep(next.get());
         }
     }
 
     /** Sends a message at once, or first on the next circuit. */
-    private void say(VmMessage message) {
-        if (line.isOpen()) {
-            acts.add(new WorkerStateAction.Send(message));
-        } else if (isGiven()) {
-            unsaid.addLast(message);
+    private void send(VmMessage message) {
+        if (circuit.isOpen()) {
+            actions.add(new WorkerStateAction.Send(message));
+        } else if (isHandedOver()) {
+            unsent.addLast(message);
         }
     }
 
-    private void leave(String code, boolean isFailure, long nowNs) {
-        if (stage.isShuttingDown()) {
+    private void startShutdown(String code, boolean isFailure, long nowNs) {
+        if (state.isShuttingDown()) {
             return;
         }
-        parting.start(code, isFailure, nowNs);
-        stage = WorkerState.SHUTTING_DOWN;
-        acts.add(new WorkerStateAction.StartShutdown(code, isFailure));
+        shutdown.start(code, isFailure, nowNs);
+        state = WorkerState.SHUTTING_DOWN;
+        actions.add(new WorkerStateAction.StartShutdown(code, isFailure));
         if (!busy) {
-            undo(nowNs);
+            undoLastStep(nowNs);
         }
     }
 
     /** Undoes the newest step; the final report comes between the node's steps and the network's. */
-    private void undo(long nowNs) {
-        SetupStep last = begun.peekLast();
-        if (stage == WorkerState.SHUTTING_DOWN && (last == null || last.isOutlived())) {
-            farewell(nowNs);
+    private void undoLastStep(long nowNs) {
+        SetupStep last = startedSteps.peekLast();
+        if (state == WorkerState.SHUTTING_DOWN && (last == null || last.isOutlived())) {
+            startReport(nowNs);
         } else if (last == null) {
-            stage = WorkerState.TERMINATED;
-            acts.add(new WorkerStateAction.Terminate(
-                    vouching.wasRequested() || parting.isRequestedByHost(), parting.reason()));
+            state = WorkerState.TERMINATED;
+            actions.add(new WorkerStateAction.Terminate(
+                    attestation.wasRequested() || shutdown.isRequestedByHost(), shutdown.reason()));
         } else {
             busy = true;
-            begun.removeLast();
-            acts.add(new WorkerStateAction.UndoStep(last, parting.isFailure()));
+            startedSteps.removeLast();
+            actions.add(new WorkerStateAction.UndoStep(last, shutdown.isFailure()));
         }
     }
 
-    private void farewell(long nowNs) {
-        stage = WorkerState.REPORTING;
-        parting.startReportTimeout(nowNs);
-        if (isGiven()) {
+    private void startReport(long nowNs) {
+        state = WorkerState.REPORTING;
+        shutdown.startReportTimeout(nowNs);
+        if (isHandedOver()) {
             busy = true;
-            acts.add(new WorkerStateAction.SignStatement());
-        } else if (line.isOpen()) {
-            acts.add(new WorkerStateAction.FinishOutput());
+            actions.add(new WorkerStateAction.SignStatement());
+        } else if (circuit.isOpen()) {
+            actions.add(new WorkerStateAction.FinishOutput());
         } else {
-            end(nowNs);
+            tearDown(nowNs);
         }
     }
 
-    private void signed(WorkerStateEvent.StatementSigned signed, long nowNs) {
-        say(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, parting.duration(nowNs)));
+    private void onStatementSigned(WorkerStateEvent.StatementSigned signed, long nowNs) {
+        send(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, shutdown.duration(nowNs)));
         if (signed.part().isPresent()) {
-            part = signed.part().get();
-            sayPart(nowNs);
-        } else if (line.isOpen()) {
-            acts.add(new WorkerStateAction.FinishOutput());
+            statement = signed.part().get();
+            sendStatement(nowNs);
+        } else if (circuit.isOpen()) {
+            actions.add(new WorkerStateAction.FinishOutput());
         } else {
-            end(nowNs);
+            tearDown(nowNs);
         }
     }
 
-    private void sayPart(long nowNs) {
-        if (part != null && line.isOpen()) {
-            acts.add(new WorkerStateAction.Send(new VmMessage.FinalStatement(part)));
-            acts.add(new WorkerStateAction.FinishOutput());
-            part = null;
-            parting.startReportTimeout(nowNs);
+    private void sendStatement(long nowNs) {
+        if (statement != null && circuit.isOpen()) {
+            actions.add(new WorkerStateAction.Send(new VmMessage.FinalStatement(statement)));
+            actions.add(new WorkerStateAction.FinishOutput());
+            statement = null;
+            shutdown.startReportTimeout(nowNs);
         }
     }
 
-    private void end(long nowNs) {
-        stage = WorkerState.TEARING_DOWN;
-        undo(nowNs);
+    private void tearDown(long nowNs) {
+        state = WorkerState.TEARING_DOWN;
+        undoLastStep(nowNs);
     }
 }

@@ -16,7 +16,7 @@ import org.cloister.base.process.ProcessRunner;
  */
 final class FailureLogs {
     private static final Duration LIMIT = Duration.ofSeconds(10);
-    private static final String MOST_BYTES = "1000000";
+    private static final String MAX_BYTES = "1000000";
 
     private final ProcessRunner programs;
     private final InstantSource clock;
@@ -48,7 +48,7 @@ final class FailureLogs {
                         folder.resolve(each.getKey()),
                         "tail",
                         "-c",
-                        MOST_BYTES,
+                        MAX_BYTES,
                         each.getValue().toString());
             }
         }

@@ -67,26 +67,26 @@ public final class LocalNodeSetup implements NodeSetup {
     private static final Duration READMISSION_LIMIT = Duration.ofMinutes(3);
 
     private static final Duration MOUNT_LIMIT = Duration.ofMinutes(1);
-    private static final Duration UNMOUNT_PATIENCE = Duration.ofSeconds(3);
+    private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     /**
      * Difference of clocks that is logged and, at a readmission, corrected; smaller ones do not disturb certificates
      * and munge.
      */
-    private static final Duration WORTH_SAYING = Duration.ofMinutes(2);
+    private static final Duration LOGGED_DIFFERENCE = Duration.ofMinutes(2);
 
-    private final Environment base;
+    private final Environment environment;
     private final BootKeyPairs keys;
-    private final BootJournal begun;
+    private final BootJournal journal;
     private final MungeDaemon munged;
     private Optional<Instant> erased = Optional.empty();
     private @Nullable CharonDaemon charon;
     private @Nullable ProjectTunnels tunnels;
     private @Nullable SecretMemory tunnelKey;
     private @Nullable IkeTrustAnchors anchors;
-    private boolean munging;
-    private boolean scratched;
+    private boolean mungeStarted;
+    private boolean scratchOpen;
     /** Set if the storage did not respond when it was to be unmounted. */
-    private boolean storageDead;
+    private boolean storageUnresponsive;
 
     /**
      * Programs, services and folders of the machine.
@@ -101,47 +101,47 @@ public final class LocalNodeSetup implements NodeSetup {
             SecretAllocator secrets,
             VolumeStatusFile volumes,
             InstantSource clock,
-            EspMode by,
+            EspMode esp,
             Path run,
             Path etc,
             Path blocks) {}
 
-    public LocalNodeSetup(Environment base, BootKeyPairs keys, BootJournal begun) {
-        this.base = base;
+    public LocalNodeSetup(Environment environment, BootKeyPairs keys, BootJournal journal) {
+        this.environment = environment;
         this.keys = keys;
-        this.begun = begun;
-        this.munged = new MungeDaemon(base.services, base.run);
+        this.journal = journal;
+        this.munged = new MungeDaemon(environment.services, environment.run);
     }
 
     @Override
-    public void apply(SetupStep step, AcceptedHandover given) throws IOException {
-        NodePlan node = new NodePlan(given.handOver(), base.by);
-        begun.recordStep(step.toString(), note(step, node, given));
+    public void apply(SetupStep step, AcceptedHandover handover) throws IOException {
+        NodePlan plan = new NodePlan(handover.handOver(), environment.esp);
+        journal.recordStep(step.toString(), note(step, plan, handover));
         switch (step) {
             // Nothing is encrypted yet, so swap of any kind is in clear.
-            case MEMORY -> UnencryptedSwap.requireNone(base.programs, List.of());
-            case CLOCK -> clock(given.handOver().time());
-            case NETWORK -> new ProjectInterface(base.programs).up(node.networkPlan());
-            case TUNNEL -> tunnel(node, given);
-            case TIME -> time(node);
-            case SCRATCH -> scratch(node);
+            case MEMORY -> UnencryptedSwap.requireNone(environment.programs, List.of());
+            case CLOCK -> setClock(handover.handOver().time());
+            case NETWORK -> new ProjectInterface(environment.programs).up(plan.networkPlan());
+            case TUNNEL -> startTunnel(plan, handover);
+            case TIME -> startTimeClient(plan);
+            case SCRATCH -> openScratch(plan);
             case STORAGE ->
-                new StorageMounts(base.programs, node.controllerAddress(), node.mounts()).mount(MOUNT_LIMIT);
-            case NAMES -> new MachineNames(base.programs, base.etc).write(node.names());
-            case USERS -> new PasswdFiles(base.etc, node.homes()).write(node.members());
-            case MUNGE -> munge(given);
-            case SLURMD -> slurmd(node);
+                new StorageMounts(environment.programs, plan.controllerAddress(), plan.mounts()).mount(MOUNT_LIMIT);
+            case NAMES -> new MachineNames(environment.programs, environment.etc).write(plan.names());
+            case USERS -> new PasswdFiles(environment.etc, plan.homes()).write(plan.members());
+            case MUNGE -> startMunge(handover);
+            case SLURMD -> startSlurmd(plan);
             default -> throw new IllegalArgumentException("step: " + step);
         }
     }
 
     /** Returns what undoing the step needs, also for a later agent process. */
-    private static String note(SetupStep step, NodePlan node, AcceptedHandover given) {
+    private static String note(SetupStep step, NodePlan plan, AcceptedHandover handover) {
         return switch (step) {
-            case NETWORK -> node.networkPlan().mac();
+            case NETWORK -> plan.networkPlan().mac();
             case STORAGE ->
-                node.label() + " "
-                        + given.handOver().accounts().jobUser().home().text();
+                plan.label() + " "
+                        + handover.handOver().accounts().jobUser().home().text();
             default -> "";
         };
     }
@@ -149,76 +149,83 @@ public final class LocalNodeSetup implements NodeSetup {
     /**
      * Sets the clock: times before this step were compared with this VM's clock, later ones with the controlling VM's.
      */
-    private void clock(Instant time) throws IOException {
-        Duration apart = new SystemClock(base.programs, base.clock).set(time);
-        if (apart.compareTo(WORTH_SAYING) > 0) {
-            LOG.warn("clock: was {} s from the controlling VM's; look at the host's", apart.toSeconds());
+    private void setClock(Instant time) throws IOException {
+        Duration difference = new SystemClock(environment.programs, environment.clock).set(time);
+        if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
+            LOG.warn("clock: was {} s from the controlling VM's; look at the host's", difference.toSeconds());
         }
     }
 
-    private void tunnel(NodePlan node, AcceptedHandover given) throws IOException {
+    private void startTunnel(NodePlan plan, AcceptedHandover handover) throws IOException {
         charon = charon();
         charon.start();
-        tunnelKey = keys.signing(base.secrets);
-        anchors = IkeTrustAnchors.create(node.project(), base.clock.instant(), new SecureRandom());
+        tunnelKey = keys.signing(environment.secrets);
+        anchors = IkeTrustAnchors.create(plan.project(), environment.clock.instant(), new SecureRandom());
         tunnels = ProjectTunnels.open(
-                charon.socket(), node.tunnelPlan(given, tunnelKey, anchors), event -> LOG.info("tunnel {}", event));
-        tunnels.awaitUp(node.controller(), TUNNEL_LIMIT);
+                charon.socket(), plan.tunnelPlan(handover, tunnelKey, anchors), event -> LOG.info("tunnel {}", event));
+        tunnels.awaitUp(plan.controller(), TUNNEL_LIMIT);
     }
 
-    private void time(NodePlan node) throws IOException {
+    private void startTimeClient(NodePlan plan) throws IOException {
         ChronyDaemon.client(
-                        base.programs,
-                        base.run.resolve(TIME),
-                        node.ownAddress().toString(),
-                        node.controllerAddress().toString())
+                        environment.programs,
+                        environment.run.resolve(TIME),
+                        plan.ownAddress().toString(),
+                        plan.controllerAddress().toString())
                 .start();
     }
 
     private CharonDaemon charon() {
-        return new CharonDaemon(base.programs, base.run.resolve("charon"), base.by);
+        return new CharonDaemon(environment.programs, environment.run.resolve("charon"), environment.esp);
     }
 
-    private void scratch(NodePlan node) throws IOException {
-        Optional<ScratchVolume> scratch = scratch("worker/" + node.label().replace('-', '.'));
+    private void openScratch(NodePlan plan) throws IOException {
+        Optional<ScratchVolume> scratch = openScratch("worker/" + plan.label().replace('-', '.'));
         if (scratch.isPresent()) {
             scratch.get().open();
-            scratched = true;
-            ScratchPlan plan = scratch.get().plan();
-            base.volumes.recordOpened(VolumeName.SCRATCH, Cryptsetup.load(), plan.mapping(), plan.mountPoint());
+            scratchOpen = true;
+            ScratchPlan scratchPlan = scratch.get().plan();
+            environment.volumes.recordOpened(
+                    VolumeName.SCRATCH, Cryptsetup.load(), scratchPlan.mapping(), scratchPlan.mountPoint());
         }
     }
 
     /** Returns the scratch volume; empty if this VM's shape has no such disk. */
-    private Optional<ScratchVolume> scratch(String label) throws IOException {
-        Optional<Path> disk = new DisksBySerial(base.blocks).find(SCRATCH_SERIAL);
+    private Optional<ScratchVolume> openScratch(String label) throws IOException {
+        Optional<Path> disk = new DisksBySerial(environment.blocks).find(SCRATCH_SERIAL);
         if (disk.isEmpty()) {
             return Optional.empty();
         }
         return Optional.of(new ScratchVolume(
-                base.programs, base.secrets, Cryptsetup.load(), base.clock, ScratchPlan.of(disk.get(), label)));
+                environment.programs,
+                environment.secrets,
+                Cryptsetup.load(),
+                environment.clock,
+                ScratchPlan.of(disk.get(), label)));
     }
 
-    private void munge(AcceptedHandover given) throws IOException {
-        munging = true;
-        munged.start(base.secrets, given.mungeKey(), DaemonAccount.of(base.etc.resolve("passwd"), "munge"));
-        given.close();
+    private void startMunge(AcceptedHandover handover) throws IOException {
+        mungeStarted = true;
+        munged.start(
+                environment.secrets, handover.mungeKey(), DaemonAccount.of(environment.etc.resolve("passwd"), "munge"));
+        handover.close();
         // Checks that munged accepts a credential of its own.
-        base.programs.runChecked(base.programs.runChecked("munge", "-n"), List.of("unmunge", "-o", "/dev/null"));
+        environment.programs.runChecked(
+                environment.programs.runChecked("munge", "-n"), List.of("unmunge", "-o", "/dev/null"));
     }
 
     /**
      * Starts slurmd. The start has succeeded when slurmd has its configuration, since only then does slurmd detach from
      * its caller.
      */
-    private void slurmd(NodePlan node) throws IOException {
-        OptionalLong scratchMib = scratched
+    private void startSlurmd(NodePlan plan) throws IOException {
+        OptionalLong scratchMib = scratchOpen
                 ? OptionalLong.of(Files.getFileStore(Path.of("/scratch")).getTotalSpace() >> MIB_BITS)
                 : OptionalLong.empty();
-        base.services.start(
+        environment.services.start(
                 SLURMD,
                 SlurmdDropIn.settings(
-                        node.slurmdArguments(scratchMib), Runtime.getRuntime().availableProcessors()));
+                        plan.slurmdArguments(scratchMib), Runtime.getRuntime().availableProcessors()));
     }
 
     /**
@@ -227,22 +234,25 @@ public final class LocalNodeSetup implements NodeSetup {
      * only, whereas it accepts a slurmd that starts at once.
      */
     @Override
-    public void applyReadmission(AcceptedHandover given, boolean opened) throws IOException {
-        if (Duration.between(base.clock.instant(), given.issuedAt()).abs().compareTo(WORTH_SAYING) > 0) {
-            clock(given.issuedAt());
+    public void applyReadmission(AcceptedHandover handover, boolean opened) throws IOException {
+        if (Duration.between(environment.clock.instant(), handover.issuedAt())
+                        .abs()
+                        .compareTo(LOGGED_DIFFERENCE)
+                > 0) {
+            setClock(handover.issuedAt());
         }
         if (tunnels != null && tunnelKey != null && anchors != null) {
-            String controller = given.handOver().controller().id();
+            String controller = handover.handOver().controller().id();
             tunnels.migrate(
-                    NodePlan.credential(given, tunnelKey),
-                    NodePlan.authorities(given, anchors),
+                    NodePlan.credential(handover, tunnelKey),
+                    NodePlan.authorities(handover, anchors),
                     opened ? Optional.of(controller) : Optional.empty());
             tunnels.awaitUp(controller, READMISSION_LIMIT);
         }
-        if (munging && opened) {
+        if (mungeStarted && opened) {
             munged.stop();
-            munge(given);
-            base.services.tryRestart(SLURMD);
+            startMunge(handover);
+            environment.services.tryRestart(SLURMD);
         }
     }
 
@@ -251,10 +261,10 @@ public final class LocalNodeSetup implements NodeSetup {
         switch (step) {
             case SLURMD -> {
                 if (failed) {
-                    silence();
+                    dropOutboundTcp();
                 }
                 try {
-                    base.services.stop(SLURMD);
+                    environment.services.stop(SLURMD);
                 } finally {
                     // They would keep scratch and storage busy.
                     new JobProcesses(LoginRules.LEAST_ID, LoginRules.MOST_ID).killAll();
@@ -263,7 +273,7 @@ public final class LocalNodeSetup implements NodeSetup {
             case MUNGE -> munged.stop();
             case STORAGE -> unmount(failed);
             case SCRATCH -> eraseScratch();
-            case TIME -> ChronyDaemon.stop(base.programs, base.run.resolve(TIME));
+            case TIME -> ChronyDaemon.stop(environment.programs, environment.run.resolve(TIME));
             case TUNNEL -> {
                 if (tunnels != null) {
                     tunnels.close();
@@ -274,9 +284,9 @@ public final class LocalNodeSetup implements NodeSetup {
                 }
             }
             case NETWORK -> {
-                Optional<String> mac = begun.stepNote(SetupStep.NETWORK.toString());
+                Optional<String> mac = journal.stepNote(SetupStep.NETWORK.toString());
                 if (mac.isPresent()) {
-                    new ProjectInterface(base.programs).downWithMac(mac.get());
+                    new ProjectInterface(environment.programs).downWithMac(mac.get());
                 }
             }
             // Their changes are in RAM, and of no further use.
@@ -290,9 +300,9 @@ public final class LocalNodeSetup implements NodeSetup {
      * that the VM has gone decides what becomes of it. Otherwise the job's steps would report to slurmctld, and srun on
      * other nodes would see them end.
      */
-    private void silence() {
+    private void dropOutboundTcp() {
         try {
-            new OutboundTcpDropTable(NfsServer.PORT).install(base.programs);
+            new OutboundTcpDropTable(NfsServer.PORT).install(environment.programs);
         } catch (IOException e) {
             LOG.error("slurmctld may hear of the job's end before that of this VM: {}", e.getMessage());
         }
@@ -303,56 +313,56 @@ public final class LocalNodeSetup implements NodeSetup {
      * respond: scratch must be erased in the time that the host allows.
      */
     private void unmount(boolean failed) throws IOException {
-        Unmounter unmounting = new Unmounter(base.programs, UNMOUNT_PATIENCE);
-        List<MountedFileSystem> mounts = new ArrayList<>(MountedFileSystem.list(base.programs).stream()
+        Unmounter unmounter = new Unmounter(environment.programs, UNMOUNT_LIMIT);
+        List<MountedFileSystem> mounts = new ArrayList<>(MountedFileSystem.list(environment.programs).stream()
                 .filter(mount -> mount.type().equals(NFS))
                 .toList());
         mounts.sort(Comparator.comparing(
                         (MountedFileSystem mount) -> mount.mountPoint().getNameCount())
                 .reversed());
-        storageDead =
-                !mounts.isEmpty() && !unmounting.isResponsive(mounts.get(0).mountPoint());
-        if (storageDead) {
+        storageUnresponsive =
+                !mounts.isEmpty() && !unmounter.isResponsive(mounts.get(0).mountPoint());
+        if (storageUnresponsive) {
             LOG.warn("storage: does not answer; no logs are kept, and what the job has not synced may be lost");
             for (MountedFileSystem mount : mounts) {
-                unmounting.abandon(mount.mountPoint());
+                unmounter.abandon(mount.mountPoint());
             }
             return;
         }
-        Optional<String> worker = begun.stepNote(SetupStep.STORAGE.toString());
+        Optional<String> worker = journal.stepNote(SetupStep.STORAGE.toString());
         if (failed && worker.isPresent()) {
             String[] labelAndHome = worker.get().split(" ", 2);
-            keepLogs(Path.of(labelAndHome[1]), labelAndHome[0]);
+            saveLogs(Path.of(labelAndHome[1]), labelAndHome[0]);
         }
         for (MountedFileSystem mount : mounts) {
-            List<MountHolder> holders = unmounting.unmount(mount.mountPoint()).holders();
+            List<MountHolder> holders = unmounter.unmount(mount.mountPoint()).holders();
             if (!holders.isEmpty()) {
                 LOG.warn("storage {}: taken away under {}", mount.mountPoint(), holders);
             }
         }
     }
 
-    private void keepLogs(Path folder, String label) {
+    private void saveLogs(Path folder, String label) {
         try {
             // munged logs to the journal.
-            Map<String, Path> files = Map.of("charon", base.run.resolve("charon/charon.log"));
-            new FailureLogs(base.programs, base.clock, files).save(folder, label);
+            Map<String, Path> files = Map.of("charon", environment.run.resolve("charon/charon.log"));
+            new FailureLogs(environment.programs, environment.clock, files).save(folder, label);
         } catch (IOException e) {
             LOG.warn("logs: not kept in {}: {}", folder, e.getMessage());
         }
     }
 
     private void eraseScratch() throws IOException {
-        Optional<ScratchVolume> scratch = scratch("worker/left");
+        Optional<ScratchVolume> scratch = openScratch("worker/left");
         if (scratch.isEmpty()) {
             return;
         }
-        ScratchVolumeErasure end = scratch.get().erase();
-        erased = end.erased();
-        erased.ifPresent(when -> base.volumes.recordErased(VolumeName.SCRATCH, when));
-        if (!end.error().isEmpty()) {
-            base.volumes.recordNotErased(VolumeName.SCRATCH);
-            throw new IOException("scratch: not erased: " + end.error() + " " + end.holders());
+        ScratchVolumeErasure erasure = scratch.get().erase();
+        erased = erasure.erased();
+        erased.ifPresent(when -> environment.volumes.recordErased(VolumeName.SCRATCH, when));
+        if (!erasure.error().isEmpty()) {
+            environment.volumes.recordNotErased(VolumeName.SCRATCH);
+            throw new IOException("scratch: not erased: " + erasure.error() + " " + erasure.holders());
         }
     }
 
@@ -367,8 +377,8 @@ public final class LocalNodeSetup implements NodeSetup {
      */
     @Override
     public void powerOff() {
-        PowerOff off = new PowerOff(base.programs);
-        if (storageDead) {
+        PowerOff off = new PowerOff(environment.programs);
+        if (storageUnresponsive) {
             off.forceNow();
         } else {
             off.request();

@@ -29,31 +29,31 @@ import org.cloister.vm.system.users.ProjectMembers;
 import org.cloister.vm.worker.storage.StorageMount;
 
 /** Translates a hand-over into the plans of a worker's setup steps. */
-record NodePlan(HandoverDocument handOver, EspMode esp) {
+record NodePlan(HandoverDocument handover, EspMode esp) {
     /** Returns the worker's own name in the Local Slurm. */
     String label() {
-        return WorkerName.label(handOver.target().ticket(), handOver.target().slot());
+        return WorkerName.label(handover.target().ticket(), handover.target().slot());
     }
 
     /** Returns the controlling VM's name in tunnels and files. */
     String controller() {
-        return handOver.controller().id();
+        return handover.controller().id();
     }
 
     TunnelAddress ownAddress() {
-        return address(handOver.network().address());
+        return address(handover.network().address());
     }
 
     TunnelAddress controllerAddress() {
-        return address(handOver.network().network().controller());
+        return address(handover.network().network().controller());
     }
 
     /** Returns the job's other nodes. */
     private List<TunnelPeer> others() {
         List<TunnelPeer> others = new ArrayList<>();
-        for (org.cloister.protocol.handover.JobNode node : handOver.job().nodes()) {
-            if (node.slot() != handOver.target().slot()) {
-                String label = WorkerName.label(handOver.target().ticket(), node.slot());
+        for (org.cloister.protocol.handover.JobNode node : handover.job().nodes()) {
+            if (node.slot() != handover.target().slot()) {
+                String label = WorkerName.label(handover.target().ticket(), node.slot());
                 others.add(new TunnelPeer(label, TunnelIdentity.worker(label, project()), address(node.address())));
             }
         }
@@ -61,12 +61,12 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     NetworkPlan networkPlan() {
-        VmNetworkConfig station = handOver.network();
+        VmNetworkConfig config = handover.network();
         return new NetworkPlan(
-                station.mac().toString(),
-                address(station.address()),
-                station.network().prefix(),
-                station.mtu(),
+                config.mac().toString(),
+                address(config.address()),
+                config.network().prefix(),
+                config.mtu(),
                 controllerAddress(),
                 others().stream().map(TunnelPeer::address).toList(),
                 esp);
@@ -77,30 +77,30 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
      * all its peers, or will: while nodes return to a controlling VM that was reopened, some still have certificates of
      * the authority before.
      *
-     * @param given what this node received last
+     * @param accepted what this node received last
      * @param key of its certificate, PKCS#8
      * @param anchors of this VM's tunnels
      */
-    TunnelPlan tunnelPlan(AcceptedHandover given, SecretMemory key, IkeTrustAnchors anchors) throws IOException {
+    TunnelPlan tunnelPlan(AcceptedHandover accepted, SecretMemory key, IkeTrustAnchors anchors) throws IOException {
         TunnelPeer controller =
                 new TunnelPeer(controller(), TunnelIdentity.controller(controller(), project()), controllerAddress());
         return TunnelPlan.of(
                         TunnelIdentity.worker(label(), project()),
-                        address(handOver.network().address()),
-                        credential(given, key),
-                        authorities(given, anchors),
+                        address(handover.network().address()),
+                        credential(accepted, key),
+                        authorities(accepted, anchors),
                         esp)
                 .with(TunnelPeer.peersOfWorker(controller, others()));
     }
 
-    static TunnelCredential credential(AcceptedHandover given, SecretMemory key) throws IOException {
+    static TunnelCredential credential(AcceptedHandover accepted, SecretMemory key) throws IOException {
         return new TunnelCredential(
-                DerCertificate.parse(given.certificates().get(0).toByteArray()), new LockedPrivateKey(key));
+                DerCertificate.parse(accepted.certificates().get(0).toByteArray()), new LockedPrivateKey(key));
     }
 
-    static List<DerCertificate> authorities(AcceptedHandover given, IkeTrustAnchors anchors) throws IOException {
+    static List<DerCertificate> authorities(AcceptedHandover accepted, IkeTrustAnchors anchors) throws IOException {
         List<byte[]> verified =
-                given.authorities().stream().map(ByteString::toByteArray).toList();
+                accepted.authorities().stream().map(ByteString::toByteArray).toList();
         List<DerCertificate> authorities = new ArrayList<>();
         for (byte[] each : anchors.certificatesFor(verified)) {
             authorities.add(DerCertificate.parse(each));
@@ -109,7 +109,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     }
 
     List<StorageMount> mounts() {
-        return handOver.mounts().stream()
+        return handover.mounts().stream()
                 .map(mount -> new StorageMount(
                         mount.export().text(), Path.of(mount.point().text()), mount.readOnly()))
                 .toList();
@@ -118,13 +118,13 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     NodeAddresses names() {
         Map<String, TunnelAddress> byName = new HashMap<>();
         byName.put(controller(), controllerAddress());
-        byName.put(label(), address(handOver.network().address()));
+        byName.put(label(), address(handover.network().address()));
         others().forEach(machine -> byName.put(machine.name(), machine.address()));
         return new NodeAddresses(label(), byName);
     }
 
     ProjectMembers members() {
-        return new ProjectMembers(handOver.accounts().users().stream()
+        return new ProjectMembers(handover.accounts().users().stream()
                 .map(user -> new ProjectMember(user.login(), user.uid(), user.gid()))
                 .toList());
     }
@@ -132,7 +132,7 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
     /** Returns the homes by login. */
     Map<String, Path> homes() {
         Map<String, Path> homes = new HashMap<>();
-        handOver.accounts()
+        handover.accounts()
                 .users()
                 .forEach(user -> homes.put(user.login(), Path.of(user.home().text())));
         return homes;
@@ -144,14 +144,14 @@ record NodePlan(HandoverDocument handOver, EspMode esp) {
      * @param scratchMib MiB of its folder for temporary files; empty without a scratch disk
      */
     String slurmdArguments(OptionalLong scratchMib) {
-        String feature = "Feature=" + LocalSlurm.feature(handOver.target().ticket());
+        String feature = "Feature=" + LocalSlurm.feature(handover.target().ticket());
         String disk = scratchMib.isPresent() ? " TmpDisk=" + scratchMib.getAsLong() : "";
-        return "-Z --conf-server " + controllerAddress() + ":" + handOver.job().port() + " --conf \"" + feature + disk
+        return "-Z --conf-server " + controllerAddress() + ":" + handover.job().port() + " --conf \"" + feature + disk
                 + "\"";
     }
 
     String project() {
-        return handOver.name().project();
+        return handover.name().project();
     }
 
     private static TunnelAddress address(org.cloister.protocol.ticket.ProjectAddress address) {

@@ -11,16 +11,16 @@ public interface NodeSetup {
      *
      * @throws IOException if it failed; {@link #undo} reverts what was done of it
      */
-    void apply(SetupStep step, AcceptedHandover given) throws IOException;
+    void apply(SetupStep step, AcceptedHandover handover) throws IOException;
 
     /**
      * Replaces the present credentials with those of a readmission, as far as steps were applied: tunnels, then munge;
      * after that slurmd registers again.
      *
-     * @param opened whether the controlling VM was reopened, and has another munge key
+     * @param reopened whether the controlling VM was reopened, and has another munge key
      * @throws IOException if it failed
      */
-    void applyReadmission(AcceptedHandover given, boolean opened) throws IOException;
+    void applyReadmission(AcceptedHandover handover, boolean reopened) throws IOException;
 
     /**
      * Undoes a step as far as possible. May be called for a step that was not applied, and by an agent that did not

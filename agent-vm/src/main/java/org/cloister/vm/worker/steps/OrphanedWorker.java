@@ -14,29 +14,29 @@ import org.slf4j.LoggerFactory;
 public final class OrphanedWorker {
     private static final Logger LOG = LoggerFactory.getLogger(OrphanedWorker.class);
 
-    private final BootJournal begun;
-    private final NodeSetup steps;
+    private final BootJournal journal;
+    private final NodeSetup setup;
 
-    public OrphanedWorker(BootJournal begun, NodeSetup steps) {
-        this.begun = begun;
-        this.steps = steps;
+    public OrphanedWorker(BootJournal journal, NodeSetup setup) {
+        this.journal = journal;
+        this.setup = setup;
     }
 
     public void cleanUp() {
-        List<SetupStep> all = steps(begun);
-        for (int i = all.size() - 1; i >= 0; i--) {
+        List<SetupStep> started = steps(journal);
+        for (int i = started.size() - 1; i >= 0; i--) {
             try {
-                steps.undo(all.get(i), true);
+                setup.undo(started.get(i), true);
             } catch (IOException | RuntimeException e) {
-                LOG.error("{}: not undone: {}", all.get(i), e.toString());
+                LOG.error("{}: not undone: {}", started.get(i), e.toString());
             }
         }
     }
 
-    private static List<SetupStep> steps(BootJournal begun) {
-        return begun.isUnreadable()
+    private static List<SetupStep> steps(BootJournal journal) {
+        return journal.isUnreadable()
                 ? List.of(SetupStep.values())
-                : begun.steps().stream()
+                : journal.steps().stream()
                         .map(SetupStep::parse)
                         .flatMap(Optional::stream)
                         .toList();

@@ -6,11 +6,11 @@ package org.cloister.vm.worker.steps;
  */
 final class SlurmdDropIn {
     /** Lower bound, for a job of one CPU, with the threads of a shell, its MPI and its tools. */
-    private static final int LEAST_PROCESSES = 4096;
+    private static final int MIN_PROCESSES = 4096;
 
     private static final int PROCESSES_PER_CPU = 512;
     /** Half of the kernel's own numbers of processes: the rest is for all that is not the job's. */
-    private static final int MOST_PROCESSES = 16_384;
+    private static final int MAX_PROCESSES = 16_384;
     /** Processes of slurmd, its steps and its scripts. */
     private static final int ROOT_PROCESSES = 1024;
 
@@ -49,6 +49,6 @@ final class SlurmdDropIn {
 
     /** Returns the limit of the job's user's processes, including threads. */
     static int processes(int cpus) {
-        return Math.min(MOST_PROCESSES, Math.max(LEAST_PROCESSES, PROCESSES_PER_CPU * cpus));
+        return Math.min(MAX_PROCESSES, Math.max(MIN_PROCESSES, PROCESSES_PER_CPU * cpus));
     }
 }

@@ -16,8 +16,8 @@ import org.cloister.vm.system.mount.Unmounter;
 
 /** A worker's mounts of the project's storage, through the tunnel to its controlling VM. */
 public final class StorageMounts {
-    private static final Duration ONCE = Duration.ofSeconds(20);
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration ATTEMPT_LIMIT = Duration.ofSeconds(20);
+    private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     private static final int OPEN = 0755;
     private static final long PAUSE_MS = 300;
 
@@ -45,13 +45,13 @@ public final class StorageMounts {
         long deadline = System.nanoTime() + limit.toNanos();
         for (StorageMount each : mounts) {
             makeFolder(each.mountPoint());
-            while (!isThere(each)) {
-                String complaint = tryOnce(each, Math.max(1, deadline - System.nanoTime()));
-                if (!complaint.isEmpty() && System.nanoTime() > deadline) {
+            while (!isMounted(each)) {
+                String error = tryOnce(each, Math.max(1, deadline - System.nanoTime()));
+                if (!error.isEmpty() && System.nanoTime() > deadline) {
                     throw new IOException("storage " + each.source(server) + ": want it at " + each.mountPoint()
-                            + " within " + limit.toSeconds() + " s, have: " + complaint);
+                            + " within " + limit.toSeconds() + " s, have: " + error);
                 }
-                if (!complaint.isEmpty()) {
+                if (!error.isEmpty()) {
                     pause();
                 }
             }
@@ -60,11 +60,11 @@ public final class StorageMounts {
 
     /** Unmounts all, whether the server responds or not; returns the processes that had files open. */
     public List<MountHolder> unmount() throws IOException {
-        Unmounter unmounting = new Unmounter(programs, PATIENCE);
+        Unmounter unmounter = new Unmounter(programs, UNMOUNT_LIMIT);
         List<MountHolder> holders = new ArrayList<>();
         for (int i = mounts.size() - 1; i >= 0; i--) {
-            if (isThere(mounts.get(i))) {
-                holders.addAll(unmounting.unmount(mounts.get(i).mountPoint()).holders());
+            if (isMounted(mounts.get(i))) {
+                holders.addAll(unmounter.unmount(mounts.get(i).mountPoint()).holders());
             }
         }
         return holders;
@@ -75,25 +75,25 @@ public final class StorageMounts {
         if (Files.isDirectory(folder)) {
             return;
         }
-        Path above = folder.getParent();
-        if (above != null) {
-            makeFolder(above);
+        Path parent = folder.getParent();
+        if (parent != null) {
+            makeFolder(parent);
         }
         Files.createDirectory(folder);
         Files.setAttribute(folder, "unix:mode", OPEN, LinkOption.NOFOLLOW_LINKS);
     }
 
-    private boolean isThere(StorageMount wanted) throws IOException {
-        List<MountedFileSystem> found = MountedFileSystem.at(programs, wanted.mountPoint());
+    private boolean isMounted(StorageMount mount) throws IOException {
+        List<MountedFileSystem> found = MountedFileSystem.at(programs, mount.mountPoint());
         if (found.isEmpty()) {
             return false;
         }
-        MountedFileSystem seen = found.get(found.size() - 1);
-        if (!seen.type().equals("nfs4")
-                || !seen.source().equals(wanted.source(server))
-                || seen.options().contains("ro") != wanted.readOnly()) {
-            throw new IOException("mount at " + wanted.mountPoint() + ": want " + wanted.source(server) + ", have "
-                    + seen.source() + " (" + seen.type() + "); unmount it");
+        MountedFileSystem mounted = found.get(found.size() - 1);
+        if (!mounted.type().equals("nfs4")
+                || !mounted.source().equals(mount.source(server))
+                || mounted.options().contains("ro") != mount.readOnly()) {
+            throw new IOException("mount at " + mount.mountPoint() + ": want " + mount.source(server) + ", have "
+                    + mounted.source() + " (" + mounted.type() + "); unmount it");
         }
         return true;
     }
@@ -104,7 +104,8 @@ public final class StorageMounts {
      * @return the error; empty on success
      */
     private String tryOnce(StorageMount each, long leftNs) {
-        Duration limit = leftNs < ONCE.toNanos() ? Duration.ofNanos(leftNs).plusMillis(1) : ONCE;
+        Duration limit =
+                leftNs < ATTEMPT_LIMIT.toNanos() ? Duration.ofNanos(leftNs).plusMillis(1) : ATTEMPT_LIMIT;
         try {
             ProcessRunner.Output output = programs.run("", each.command(server), limit);
             return output.exit() == 0 ? "" : output.errorSummary();

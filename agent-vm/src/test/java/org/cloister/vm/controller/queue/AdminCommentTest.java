@@ -102,7 +102,7 @@ class AdminCommentTest {
     void the_longest_text_has_room() throws Exception {
         Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
         for (WorkerPhase phase : WorkerPhase.values()) {
-            seconds.put(phase, AdminComment.MOST);
+            seconds.put(phase, AdminComment.MAX_DURATION);
         }
         AdminComment longest = new AdminComment(
                 IntStream.range(0, ResourceRequest.MAX_FEATURES).boxed().toList(),
@@ -151,7 +151,8 @@ class AdminCommentTest {
         for (WorkerPhase phase : WorkerPhase.values()) {
             if (random.nextBoolean()) {
                 seconds.put(
-                        phase, Duration.ofMillis(random.nextLong(AdminComment.MOST.toMillis() >> random.nextInt(40))));
+                        phase,
+                        Duration.ofMillis(random.nextLong(AdminComment.MAX_DURATION.toMillis() >> random.nextInt(40))));
             }
         }
         byte[] id = new byte[26];
