@@ -66,7 +66,7 @@ public final class AgentVmStatusFile {
         try {
             return OptionalDouble.of(writePhase(phase));
         } catch (IOException e) {
-            LOG.warn("status: not written: {}; see the folder it is in", e.toString());
+            LOG.warn("status file: cannot be written: {}; check its folder", e.toString());
             return OptionalDouble.empty();
         }
     }

@@ -83,7 +83,7 @@ public final class AssignmentPoller implements AgentLinkListener {
                 role = new UnassignedVm(off);
                 role.onAttached(attachment);
             } else {
-                LOG.warn("assignment: {}; asked for again", answer.cause().getMessage());
+                LOG.warn("assignment: {}; retrying", answer.cause().getMessage());
                 attachment.link().loop().schedule(() -> queryAgain(attachment), pauseMs, TimeUnit.MILLISECONDS);
                 pauseMs = Math.min(2 * pauseMs, LONGEST_MS);
             }
@@ -97,7 +97,7 @@ public final class AssignmentPoller implements AgentLinkListener {
     }
 
     private void startRole(AgentAttachStream attachment, VmAssignment assignment) {
-        LOG.info("this VM is {}, asked for by {}", assignment.name(), assignment.requester());
+        LOG.info("assigned name={} requester={}", assignment.name(), assignment.requester());
         trustStore.replaceAnchors(TrustAnchors.none().withProject(assignment.project()));
         role = starter.startRole(assignment);
         role.onAttached(attachment);

@@ -52,7 +52,7 @@ public final class BootJournal {
             }
             LOG.error("{}: want at most {} bytes, have {}", file, MAX_BYTES, Files.size(file));
         } catch (IOException e) {
-            LOG.error("{}: not read: {}", file, e.toString());
+            LOG.error("{}: cannot be read: {}", file, e.toString());
         }
         return new BootJournal(file, List.of(), true);
     }

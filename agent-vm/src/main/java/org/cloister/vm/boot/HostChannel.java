@@ -97,7 +97,7 @@ public final class HostChannel implements AutoCloseable {
                 metrics.channelLost();
             }
             if (!why.equals(lastLoss)) {
-                LOG.warn("not attached to the host: {}; trying again", why);
+                LOG.warn("not attached to the host: {}; retrying", why);
             }
             lastLoss = why;
             role.onLost(why);
@@ -105,7 +105,7 @@ public final class HostChannel implements AutoCloseable {
 
         @Override
         public void onListRefused(IdentityRefusedException list) {
-            LOG.debug("a revocation list was not taken: {}", list.getMessage());
+            LOG.debug("revocation list not accepted: {}", list.getMessage());
             role.onListRefused(list);
         }
 

@@ -30,12 +30,12 @@ public final class UnassignedVm implements AgentLinkListener {
 
     @Override
     public void onAttached(AgentAttachStream attachment) {
-        LOG.info("the host gave no assignment; this VM has nothing to do, and stays attached");
+        LOG.info("the host has no assignment for this VM; it waits until the host stops it");
     }
 
     @Override
     public void onShutdownRequest(Duration within) {
-        LOG.info("the host ends this VM within {} s, and it has nothing to leave", within.toSeconds());
+        LOG.info("the host stops this VM within {} s", within.toSeconds());
         off.run();
     }
 

@@ -31,6 +31,6 @@ public final class UnauthenticatedPeerCounter {
 
     @Override
     public String toString() {
-        return "stranger " + count + ", logged at 1, 2, 4, 8, ...";
+        return "unauthenticated peer " + count + ", logged at 1, 2, 4, 8, ...";
     }
 }

@@ -53,7 +53,7 @@ public final class VmTrustStore {
         try {
             issuer = RevocationList.claimedIssuer(signed);
         } catch (MalformedException e) {
-            LOG.debug("a revocation list is none: {}", e.getMessage());
+            LOG.debug("malformed revocation list: {}", e.getMessage());
             return false;
         }
         if (lists.containsKey(issuer) || lists.size() < ProtocolLimits.LISTS) {
@@ -68,7 +68,7 @@ public final class VmTrustStore {
             return true;
         } catch (IOException e) {
             // Mostly a list of an issuer that this VM does not trust, or an older list.
-            LOG.debug("a revocation list was not taken: {}", e.getMessage());
+            LOG.debug("revocation list not accepted: {}", e.getMessage());
             return false;
         }
     }

@@ -152,7 +152,7 @@ public final class ControllingVm implements AgentLinkListener {
         } else if (!dial.from().role().equals(CertificateRole.WORKER.toString()) && !SshGateway.isPerson(dial.from())) {
             unlockServer.onDial(attached, dial);
         } else if (running == null) {
-            LOG.info("{}: too early", dial.from());
+            LOG.info("{}: refused: the project is not running yet", dial.from());
             attached.refuse(dial, CloseReason.REFUSED);
         } else {
             running.onDial(attached, dial);
@@ -180,8 +180,8 @@ public final class ControllingVm implements AgentLinkListener {
     @Override
     public void onShutdownRequest(Duration within) {
         if (over.compareAndSet(false, true)) {
-            LOG.info("the host ends this VM within {} s", within.toSeconds());
-            onWork(() -> shutDownInOrder("its host ends it"));
+            LOG.info("the host stops this VM within {} s", within.toSeconds());
+            onWork(() -> shutDownInOrder("its host stops it"));
         }
     }
 
@@ -190,7 +190,7 @@ public final class ControllingVm implements AgentLinkListener {
      */
     public void stop(Duration limit) throws InterruptedException {
         if (over.compareAndSet(false, true)) {
-            LOG.info("the controlling VM ends: stopped");
+            LOG.info("the controlling VM stops on SIGTERM");
             onWork(() -> {
                 try {
                     release();
@@ -203,7 +203,7 @@ public final class ControllingVm implements AgentLinkListener {
         }
         work.shutdown();
         if (!work.awaitTermination(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-            LOG.error("controlling VM: not ended within {} s", limit.toSeconds());
+            LOG.error("the controlling VM did not stop within {} s", limit.toSeconds());
         }
     }
 
@@ -212,14 +212,14 @@ public final class ControllingVm implements AgentLinkListener {
         try {
             work.execute(task);
         } catch (RejectedExecutionException e) {
-            LOG.debug("opening: over: {}", e.getMessage());
+            LOG.debug("opening: no more tasks are accepted: {}", e.getMessage());
         }
     }
 
     private Future<DsseEnvelope> requestEvidence(AttestationClaims claims) {
         AgentAttachStream channel = attachment;
         if (channel == null) {
-            throw new IllegalStateException("evidence: asked for in a circuit, and there is no channel");
+            throw new IllegalStateException("evidence was requested on a circuit while the channel is closed");
         }
         try {
             journal.recordEvidenceRequest(CertificateRole.CONTROLLER);
@@ -274,18 +274,16 @@ public final class ControllingVm implements AgentLinkListener {
             }
             statusFiles.writePhase(AgentVmPhase.READY);
             environment.metrics().projectStarted(Duration.ofNanos(System.nanoTime() - startNs));
-            LOG.info(
-                    "the project's controlling VM is at work, epoch={}",
-                    opened.unlocked().epoch());
+            LOG.info("the project is running epoch={}", opened.unlocked().epoch());
         } catch (IOException | RuntimeException e) {
-            LOG.error("the project does not begin", e);
-            shutDown("the project does not begin: " + e.getMessage());
+            LOG.error("the project cannot start", e);
+            shutDown("the project cannot start: " + e.getMessage());
         }
     }
 
     private void shutDown(String why) {
         if (over.compareAndSet(false, true)) {
-            LOG.error("this VM ends: {}", why);
+            LOG.error("this VM shuts down: {}", why);
             onWork(() -> shutDownInOrder(why));
         }
     }
@@ -293,7 +291,7 @@ public final class ControllingVm implements AgentLinkListener {
     /** Cuts the power at once, also during an orderly shutdown. */
     private void cutPower(String why) {
         over.set(true);
-        LOG.error("this VM ends at once: {}", why);
+        LOG.error("this VM cuts its own power: {}", why);
         shutdown.cutPower(why);
     }
 

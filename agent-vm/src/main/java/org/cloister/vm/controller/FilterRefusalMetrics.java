@@ -27,7 +27,7 @@ final class FilterRefusalMetrics {
         try {
             refusals = state.readRefusals();
         } catch (IOException e) {
-            LOG.warn("refusals of the filter before slurmctld: not read, and read again: {}", e.toString());
+            LOG.warn("the RPC filter's counts of refusals cannot be read: {}; retrying", e.toString());
             return;
         }
         refusals.ifPresent(counts -> {

@@ -135,11 +135,12 @@ final class OpenedProject implements AutoCloseable {
             OptionalLong epoch = drive.epoch();
             return epoch.isPresent() && epoch.getAsLong() == unlocked.epoch()
                     ? Optional.empty()
-                    : Optional.of(
-                            "drive: want epoch " + unlocked.epoch() + ", have " + epoch + "; another VM was given it");
+                    : Optional.of("drive: want epoch " + unlocked.epoch() + ", have "
+                            + (epoch.isPresent() ? epoch.getAsLong() : "none")
+                            + "; another VM was given the drive");
         } catch (IOException e) {
             // An unreadable header does not show another writer; storage that does not respond is the host's to handle.
-            LOG.warn("drive: its header does not read, and is read again: {}", e.getMessage());
+            LOG.warn("drive: its header cannot be read: {}; retrying", e.getMessage());
             return Optional.empty();
         }
     }
@@ -152,7 +153,7 @@ final class OpenedProject implements AutoCloseable {
         resources.push(() -> {
             var holders = drive.close();
             if (!holders.isEmpty()) {
-                LOG.warn("drive: closed under {}", holders);
+                LOG.warn("drive: unmounted while processes had files open: {}", holders);
             }
         });
         resources.close();
@@ -186,7 +187,7 @@ final class OpenedProject implements AutoCloseable {
     private void setClock() throws IOException {
         Duration difference = new SystemClock(environment.programs(), InstantSource.system()).set(unlocked.time());
         if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
-            LOG.warn("clock: was {} s from the opener's; look at the host's", difference.toSeconds());
+            LOG.warn("clock: was {} s from the opener's and is set; check the host's clock", difference.toSeconds());
         }
     }
 

@@ -51,7 +51,7 @@ final class OrphanedProject {
                 new Component("daemons", () -> {
                     List<String> running = LocalSlurmDaemons.stop(services);
                     if (!running.isEmpty()) {
-                        throw new IOException("want all ended, have " + running);
+                        throw new IOException("still running: " + running);
                     }
                 }),
                 new Component("munged", new MungeDaemon(services, run)::stop),
@@ -67,7 +67,7 @@ final class OrphanedProject {
             try {
                 component.stopAction.run();
             } catch (IOException | RuntimeException e) {
-                LOG.error("{}: left as it is: {}", component.name, e.toString());
+                LOG.error("{}: cannot be stopped: {}", component.name, e.toString());
             }
         }
     }
@@ -80,7 +80,7 @@ final class OrphanedProject {
                 DrivePlan.MOUNT_POINT);
         List<MountHolder> holders = new ProjectDrive(programs, secrets, Cryptsetup.load(), plan).close();
         if (!holders.isEmpty()) {
-            LOG.warn("drive: closed under {}", holders);
+            LOG.warn("drive: unmounted while processes had files open: {}", holders);
         }
     }
 }

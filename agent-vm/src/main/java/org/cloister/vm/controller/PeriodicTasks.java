@@ -21,7 +21,7 @@ record PeriodicTasks(List<Runnable> tasks) implements Runnable {
             try {
                 task.run();
             } catch (RuntimeException e) {
-                LOG.error("what comes again has failed, and is done again: a defect", e);
+                LOG.error("a periodic task failed; it is a defect, and the task runs again", e);
             }
         }
     }

@@ -162,7 +162,7 @@ final class ProjectServices implements AutoCloseable {
         resources.push(() -> {
             List<String> running = cluster.stop();
             if (!running.isEmpty()) {
-                throw new IOException("daemons: want all ended, have " + running);
+                throw new IOException("daemons still running: " + running);
             }
         });
         MemberAccounts accounts = new MemberAccounts(
@@ -231,7 +231,7 @@ final class ProjectServices implements AutoCloseable {
             certificate.renew(clock.instant());
             tunnels.renew(certificate.tunnelCredential(new LockedPrivateKey(pkcs8)));
         } catch (IOException e) {
-            LOG.error("own certificate: not renewed, and tried again: {}", e.getMessage());
+            LOG.error("own certificate: cannot be renewed: {}; retrying", e.getMessage());
         }
     }
 

@@ -28,9 +28,9 @@ final class ResourceStack implements AutoCloseable {
             try {
                 resources.pop().close();
             } catch (IOException e) {
-                LOG.error("not ended in good order: {}", e.getMessage());
+                LOG.error("a resource cannot be closed: {}", e.getMessage());
             } catch (RuntimeException e) {
-                LOG.error("not ended in good order: a defect", e);
+                LOG.error("a resource cannot be closed: a defect", e);
             }
         }
     }

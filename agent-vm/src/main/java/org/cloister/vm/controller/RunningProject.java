@@ -116,11 +116,7 @@ final class RunningProject implements AutoCloseable {
             this.ticketConnection = new RelayTicketConnection(
                     () -> certificate.ticketSigner(signing), trust.siteTrust()::onWelcome, workers);
             LocalQueue queue = LocalQueue.start(
-                    config,
-                    workers,
-                    journal,
-                    environment.metrics(),
-                    e -> shutdown.shutDown("the queue is broken: " + e));
+                    config, workers, journal, environment.metrics(), e -> shutdown.shutDown("the queue failed: " + e));
             resources.push(queue::close);
             this.gateway = services.startSshGateway(trust.trustStore(), members, signing);
             startPeriodicTasks(provisioner, receipts, filter);

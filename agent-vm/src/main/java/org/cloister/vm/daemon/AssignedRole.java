@@ -50,7 +50,7 @@ final class AssignedRole {
      * No peer is left to which this could be reported.
      */
     void cleanUpOrphan(BootJournal journal) {
-        LOG.error("this boot's keys are gone with an agent before this one; the VM ends");
+        LOG.error("the boot keys were lost with an earlier agent process; the VM is cleaned up and powers off");
         if (journal.mayHaveRequestedEvidenceAs(CertificateRole.WORKER)) {
             workers.cleanUpOrphan(keys);
         }
@@ -76,7 +76,7 @@ final class AssignedRole {
             controlling = started;
             return started;
         } catch (IOException e) {
-            LOG.error("{}: cannot begin, so the VM ends: {}", assignment.name(), e.getMessage());
+            LOG.error("{}: the role cannot start, so the VM powers off: {}", assignment.name(), e.getMessage());
             off.request();
             return new UnassignedVm(off::request);
         }
@@ -93,7 +93,7 @@ final class AssignedRole {
                 () -> {
                     try {
                         if (!termination.awaitEnd()) {
-                            LOG.info("this process ends, and another one begins anew");
+                            LOG.info("this process exits, and systemd starts another one");
                             restart.run();
                         }
                     } catch (InterruptedException e) {

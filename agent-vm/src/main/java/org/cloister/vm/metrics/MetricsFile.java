@@ -28,7 +28,7 @@ public final class MetricsFile {
         } catch (IOException e) {
             if (!failed) {
                 LOG.warn(
-                        "metrics {}: not written: {}; make its folder, or take metrics out of the configuration",
+                        "metrics file {}: cannot be written: {}; create its folder or remove metrics from the settings",
                         file,
                         e.toString());
             }

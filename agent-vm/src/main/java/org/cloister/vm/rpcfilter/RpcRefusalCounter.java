@@ -49,7 +49,7 @@ public final class RpcRefusalCounter {
             return Optional.empty();
         }
         lines++;
-        String more = suppressed == 0 ? "" : " unsaid=" + suppressed;
+        String more = suppressed == 0 ? "" : " suppressed=" + suppressed;
         suppressed = 0;
         return Optional.of("refused worker=" + worker.getHostAddress() + " reason=\"" + refusal.text() + "\"" + more);
     }

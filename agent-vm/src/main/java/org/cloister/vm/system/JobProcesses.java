@@ -72,7 +72,7 @@ public final class JobProcesses {
             remaining = running();
         }
         if (!remaining.isEmpty()) {
-            throw new IOException("processes of the job: want none, have "
+            throw new IOException("processes of the job cannot be killed: "
                     + remaining.stream().map(each -> each.process().pid()).toList()
                     + "; see what holds them in the kernel");
         }

@@ -34,7 +34,7 @@ public final class PowerOff {
         try {
             Files.writeString(trigger, "o", StandardOpenOption.WRITE);
         } catch (IOException e) {
-            LOG.error("VM: not cut off, it goes off in its own time: {}", e.getMessage());
+            LOG.error("the power cannot be cut: {}; the VM powers off in order", e.getMessage());
             request();
         }
     }
@@ -44,7 +44,7 @@ public final class PowerOff {
         try {
             programs.runChecked("systemctl", "--no-block", "poweroff");
         } catch (IOException e) {
-            LOG.error("VM: does not go off: {}", e.getMessage());
+            LOG.error("the VM cannot be powered off: {}", e.getMessage());
         }
     }
 }

@@ -99,7 +99,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     public void stop(Duration limit) throws InterruptedException {
         post(new WorkerStateEvent.StopRequested());
         if (!terminated.await(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-            LOG.error("worker: not gone within {} s", limit.toSeconds());
+            LOG.error("the worker did not end within {} s", limit.toSeconds());
         }
     }
 
@@ -138,7 +138,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
 
     @Override
     public void onShutdownRequest(Duration within) {
-        LOG.warn("the host ends this VM within {} s", within.toSeconds());
+        LOG.warn("the host stops this VM within {} s", within.toSeconds());
         post(new WorkerStateEvent.HostShutdown(within));
     }
 
@@ -151,7 +151,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     public boolean onRevocationList(byte[] signed) {
         decisions.execute(() -> {
             if (session != null && stateMachine.isCircuitOpen() && !identity.isTrusted(session.circuit())) {
-                LOG.warn("circuit to {}: ended: it was revoked", identity.controller());
+                LOG.warn("circuit to {} closed: its certificate was revoked", identity.controller());
                 session.circuit().close(CloseReason.REVOKED);
             }
         });
@@ -175,7 +175,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
             wakeAt(stateMachine.wakeNs());
         } catch (RuntimeException e) {
             // Nothing else would end a VM that decides nothing any more, and it has its project's keys.
-            LOG.error("worker: a defect; the VM ends", e);
+            LOG.error("the worker failed, a defect; the VM powers off", e);
             terminate(true, "defect");
         }
     }
@@ -258,7 +258,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
                 .addListener((Future<Circuit> opened) -> {
                     if (!opened.isSuccess()) {
                         String reason = opened.cause().getMessage();
-                        LOG.warn("circuit to {}: {}; tried again", identity.controller(), reason);
+                        LOG.warn("circuit to {}: {}; retrying", identity.controller(), reason);
                         if (created[0] == null) {
                             post(new WorkerStateEvent.CircuitClosed());
                         }
@@ -272,7 +272,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         try {
             journal.recordEvidenceRequest(CertificateRole.WORKER);
         } catch (IOException e) {
-            LOG.error("what is begun cannot be noted: {}", e.toString());
+            LOG.error("the boot journal cannot be written: {}", e.toString());
             post(new WorkerStateEvent.EvidenceRefused(nonce, Optional.empty()));
             return;
         }
@@ -332,9 +332,9 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
             boolean opened = readmission.mungeKey().isPresent();
             setup.applyReadmission(accepted, opened);
             LOG.info(
-                    "certificate until {}{}",
+                    "certificate renewed until={}{}",
                     accepted.expiresAt(),
-                    opened ? "; the controlling VM was opened anew" : "");
+                    opened ? "; the controlling VM was reopened" : "");
             post(new WorkerStateEvent.ReadmissionApplied(fresh, accepted.lease(), accepted.renewalDelay()));
         } catch (HandoverRefused e) {
             LOG.error("{}", e.getMessage());
@@ -364,14 +364,14 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         try {
             setup.undo(undo.step(), undo.failed());
         } catch (IOException | RuntimeException e) {
-            LOG.error("{}: not undone: {}", undo.step(), e.toString());
+            LOG.error("{}: cannot be undone: {}", undo.step(), e.toString());
         }
         post(new WorkerStateEvent.StepUndone(undo.step()));
     }
 
     @SuppressWarnings("FutureReturnValueIgnored") // the process ends before, or by it
     private void startShutdown(WorkerStateAction.StartShutdown shutdown) {
-        LOG.info("worker leaves: {}", shutdown.reason());
+        LOG.info("the worker shuts down: {}", shutdown.reason());
         identity.recordShutdown(environment.clock().instant());
         environment.status().reportPhase(AgentVmPhase.LEAVING);
         decisions.schedule(
@@ -382,7 +382,7 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
         if (terminated.getCount() == 0) {
             return;
         }
-        LOG.info("worker is gone: {}{}", reason, powerOff ? "; the VM goes off" : "");
+        LOG.info("the worker ended: {}{}", reason, powerOff ? "; the VM powers off" : "");
         poweredOff = powerOff;
         identity.close();
         if (powerOff) {

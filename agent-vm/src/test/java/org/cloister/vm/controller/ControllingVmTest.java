@@ -98,7 +98,7 @@ class ControllingVmTest {
     void a_vm_whose_host_ends_it_ends_with_all_that_it_has_also_if_nobody_has_opened_it() throws Exception {
         ControllingVm vm = begin();
         vm.onShutdownRequest(Duration.ofSeconds(20));
-        assertThat(ended.poll(20, TimeUnit.SECONDS)).isEqualTo("its host ends it");
+        assertThat(ended.poll(20, TimeUnit.SECONDS)).isEqualTo("its host stops it");
         assertThat(folder.resolve("run/agent-vm.status")).content().startsWith("phase leaving\n");
         vm.onShutdownRequest(Duration.ofSeconds(10));
         // As the VM goes off.

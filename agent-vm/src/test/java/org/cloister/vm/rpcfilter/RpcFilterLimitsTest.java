@@ -71,7 +71,7 @@ class RpcFilterLimitsTest {
             assertThat(refusals.count(why, one, 9_999_999_999L)).isEmpty();
         }
         assertThat(refusals.count(why, one, 10_000_000_000L))
-                .hasValueSatisfying(line -> assertThat(line).endsWith(" unsaid=1000"));
+                .hasValueSatisfying(line -> assertThat(line).endsWith(" suppressed=1000"));
         assertThat(FilterStateFile.parse(refusals.text())).hasValue(Map.of("request_trigger_set", 1021L));
     }
 

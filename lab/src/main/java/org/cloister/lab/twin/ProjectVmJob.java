@@ -18,7 +18,7 @@ import org.cloister.lab.project.WorkingProject;
 public final class ProjectVmJob implements AutoCloseable {
     private static final String BRIDGE = "br-secure";
     /** Line in the journal of its worker, by the time since the kernel's start. */
-    private static final Pattern OFF = Pattern.compile("\\[ *([0-9.]+)\\] .*worker is gone: ");
+    private static final Pattern OFF = Pattern.compile("\\[ *([0-9.]+)\\] .*the worker ended: ");
 
     private final WorkingProject project;
     private final Path log;

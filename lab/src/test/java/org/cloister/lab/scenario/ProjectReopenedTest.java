@@ -217,7 +217,7 @@ class ProjectReopenedTest {
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");
             VmShutdownResult.of(project.site().hosts(), worker).assertOrderly();
-            assertThat(member.runSsh("cat cloister-" + node + "-*/journal")).contains("the host ends this VM within ");
+            assertThat(member.runSsh("cat cloister-" + node + "-*/journal")).contains("the host stops this VM within ");
             assertThat(member.runSsh("cat taken.txt")).doesNotContain("status");
             project.awaitNoWorker();
         });
@@ -270,7 +270,7 @@ class ProjectReopenedTest {
             VmShutdownResult.of(project.site().hosts(), opened.owner()).assertOrderly();
             assertThat(project.readConsole(opened))
                     .contains("slurmctld: Saving all slurm state", "mariadbd: Shutdown complete")
-                    .doesNotContain("not ended in good order", "closed under");
+                    .doesNotContain("cannot be closed", "cannot be stopped", "unmounted while");
             opened.close();
         });
         project.awaitNothing();

@@ -67,8 +67,7 @@ class RaisedLimitTest {
                     () -> local.as(ClusterUser.BOB)
                             .run("cat", "/run/cloister/jobs/" + job + ".json")
                             .out()
-                            .contains(
-                                    "want at most the 10 minutes that its nodes were asked for, have 20; the nodes end after 10"));
+                            .contains("time limit: 20 minutes, but the job's nodes were requested for 10 minutes"));
             local.root().succeed("scontrol", "update", "jobid=" + job, "timelimit=10");
             local.await(
                     "no status of " + job,

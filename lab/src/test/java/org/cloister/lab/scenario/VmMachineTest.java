@@ -110,7 +110,7 @@ class VmMachineTest {
         List<String> lines = run("drive", device(2), MARKER);
         assertThat(lines.get(0)).startsWith("empty refused: ").contains("want a LUKS2 header, have none");
         assertThat(lines.subList(1, 3)).containsExactly("made Opened[before=0, made=true]", "mounted ext4 true");
-        assertThat(lines.get(3)).startsWith("twice refused: drive: want a mapping of its own");
+        assertThat(lines.get(3)).startsWith("twice refused: drive: want no mapping");
         assertThat(lines.get(4)).isEqualTo("closed [][]false");
         assertThat(lines.get(5)).startsWith("same refused: drive: want an epoch below the opening's 7, have 7");
         assertThat(lines.get(6)).startsWith("stranger refused: ").contains("want a key of this volume");

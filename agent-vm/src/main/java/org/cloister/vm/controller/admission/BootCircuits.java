@@ -87,14 +87,14 @@ final class BootCircuits {
         if (readmission.checkKey(expected, session.circuit().peerIdentity()).isEmpty()) {
             // This key received the hand-over, which was lost with its circuit; the slot is lost with it.
             LOG.warn(
-                    "worker {} of ticket {}: its hand-over was lost",
+                    "worker {} of ticket {}: its hand-over was lost with its circuit; the slot has no worker",
                     expected.slot().slot(),
                     expected.ticket());
             accepted.accept(worker, Optional.empty());
             events.accept(WorkerEvents.lost(expected));
         } else if (unauthenticatedPeers.countEvent()) {
             LOG.warn(
-                    "worker {} of ticket {}: refused: it was handed over to another key; {}",
+                    "worker {} of ticket {}: refused: the slot was handed over to another key; {}",
                     expected.slot().slot(),
                     expected.ticket(),
                     unauthenticatedPeers);
@@ -113,7 +113,7 @@ final class BootCircuits {
             session.finishOutput();
             if (unauthenticatedPeers.countEvent()) {
                 LOG.warn(
-                        "worker {} of ticket {}: instead of its evidence it says {}; {}",
+                        "worker {} of ticket {}: refused: it sent {} instead of evidence; {}",
                         expected.slot().slot(),
                         expected.ticket(),
                         message,

@@ -95,7 +95,7 @@ final class RevocationWatch implements AutoCloseable {
     private void report(CertificateName worker, ExpectedWorkers.ExpectedSlot expectedSlot) {
         if (reported.add(worker)) {
             LOG.warn(
-                    "worker {} on {}: ends, for it was revoked",
+                    "worker {} on {}: must end: it or its host was revoked",
                     worker,
                     expectedSlot.slot().node());
             onRevoked.accept(worker, expectedSlot);
@@ -106,7 +106,7 @@ final class RevocationWatch implements AutoCloseable {
         try {
             decisions.execute(task);
         } catch (RejectedExecutionException e) {
-            LOG.debug("workers: the desk has ended: {}", e.getMessage());
+            LOG.debug("workers: the admission is closed: {}", e.getMessage());
         }
     }
 

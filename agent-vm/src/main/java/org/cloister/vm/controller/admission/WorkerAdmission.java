@@ -186,7 +186,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         } catch (IOException e) {
             // The ticket's workers are no longer expected, so no slot of it can be spent; the remaining file is
             // harmless.
-            LOG.warn("ticket {}: what was given of it is not forgotten: {}", ticket, e.toString());
+            LOG.warn("ticket {}: the records of its hand-overs cannot be deleted: {}", ticket, e.toString());
         }
     }
 
@@ -195,7 +195,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         decisions.execute(() -> {
             if (expected.find(dial.from()).isEmpty()) {
                 if (unauthenticatedPeers.countEvent()) {
-                    LOG.warn("worker {}: not expected; {}", dial.from(), unauthenticatedPeers);
+                    LOG.warn("worker {}: refused: no ticket expects it; {}", dial.from(), unauthenticatedPeers);
                 }
                 attachment.refuse(dial, CloseReason.REFUSED);
                 return;
@@ -301,7 +301,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
             onResume(expectedSlot, session, resume);
         } else if (message instanceof VmMessage.Readmitted readmitted && session.matchesOffer(readmitted)) {
             readmission.recordReadmission(worker);
-            LOG.info("worker {} of ticket {}: has what it had, anew", slot, ticket);
+            LOG.info("worker {} of ticket {}: readmitted", slot, ticket);
             reportIfReady(expectedSlot, worker, session);
         }
     }
@@ -335,7 +335,11 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         try {
             session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.needsMungeKey()));
         } catch (IOException e) {
-            LOG.error("worker {} of ticket {}: not readmitted yet: {}", resume.slot(), resume.ticket(), e.getMessage());
+            LOG.error(
+                    "worker {} of ticket {}: cannot be readmitted yet: {}",
+                    resume.slot(),
+                    resume.ticket(),
+                    e.getMessage());
             // A worker that needs a certificate only continues with its current one; one that needs the munge key
             // reconnects.
             if (readmit.needsMungeKey()) {

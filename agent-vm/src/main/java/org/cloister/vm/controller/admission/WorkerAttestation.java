@@ -123,7 +123,7 @@ final class WorkerAttestation {
             recorder.recordHandover(target, evidence.statement(), handover);
             return new Decision.Admit(handover);
         } catch (IOException e) {
-            LOG.error("worker {} of ticket {}: nothing to hand over: {}", slot, ticket, e.getMessage());
+            LOG.error("worker {} of ticket {}: the hand-over failed: {}", slot, ticket, e.getMessage());
             return new Decision.Unavailable();
         }
     }
@@ -148,7 +148,7 @@ final class WorkerAttestation {
     private static void warnOfClockDifference(ExpectedWorkers.ExpectedSlot expected, Duration difference) {
         if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
             LOG.warn(
-                    "worker {} of ticket {}: its clock is {} s from ours; the hand-over sets it; look at the host's",
+                    "worker {} of ticket {}: its clock was {} s from ours and is set; check the host's clock",
                     expected.slot().slot(),
                     expected.ticket(),
                     difference.toSeconds());

@@ -32,7 +32,7 @@ final class WorkerEvents {
                         phase(phase).orElse(WorkerPhase.BOOT),
                         code,
                         "the VM on " + expected.slot().node() + " gave up: " + code,
-                        "the project's log has more",
+                        "see the project's log",
                         true));
     }
 

@@ -75,7 +75,7 @@ public final class LocalSlurmConfigFiles {
                 DbdAddr=127.0.0.1
                 SlurmUser=%1$s
                 StorageType=accounting_storage/mysql
-                # Not 127.0.0.1: by this name the client takes the socket, where MariaDB knows the account without a password.
+                # Not 127.0.0.1: for this name the client uses the socket, where MariaDB needs no password.
                 StorageHost=localhost
                 StorageUser=%1$s
                 StorageLoc=%2$s

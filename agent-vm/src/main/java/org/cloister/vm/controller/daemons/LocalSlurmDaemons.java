@@ -89,7 +89,7 @@ public final class LocalSlurmDaemons {
             try {
                 services.stop(ORDER.get(i));
             } catch (IOException e) {
-                LOG.error("{} does not end: {}", ORDER.get(i), e.getMessage());
+                LOG.error("{} cannot be stopped: {}", ORDER.get(i), e.getMessage());
                 running.add(ORDER.get(i));
             }
         }
@@ -138,7 +138,7 @@ public final class LocalSlurmDaemons {
             error = output.errorSummary();
             pause(unit);
         } while (System.nanoTime() < deadline);
-        throw new IOException(unit + ": want an answer within " + responseLimit.toSeconds() + " s, have: " + error);
+        throw new IOException(unit + ": no answer within " + responseLimit.toSeconds() + " s: " + error);
     }
 
     private static void pause(String unit) throws IOException {

@@ -62,27 +62,31 @@ final class LocalSlurmUnits {
                 Group=%1$s
                 PIDFile=
                 RuntimeDirectory=%2$s
-                # Whatever ends it, a forged order to shut down among that, the queue goes on.
+                # The queue continues whatever stops the daemon, such as a forged request to shut down.
                 Restart=always
                 RestartSec=2
                 UMask=0077
                 CapabilityBoundingSet=
                 AmbientCapabilities=
                 NoNewPrivileges=yes
-                # Itself and its libraries: neither a shell nor any other program. A mount below another one is named itself, or stays
-                # executable; so is each place that it writes to. TemporaryFileSystem has an option of its own for that: it gives way
-                # to NoExecPaths of the same place, and what it was to cover would be seen.
+                # The daemon can execute itself and its libraries, neither a shell nor any other program. A mount below
+                # another one is listed itself, or stays executable; so is each folder that the daemon writes to.
+                # TemporaryFileSystem has an option of its own for that: NoExecPaths of the same path would replace it,
+                # and what it covers would be visible.
                 NoExecPaths=/ /dev /run /run/%2$s%3$s
-                NoExecPaths=-/usr/lib/x86_64-linux-gnu/awk -/usr/lib/x86_64-linux-gnu/e2fsprogs -/usr/lib/x86_64-linux-gnu/glib-2.0
+                NoExecPaths=-/usr/lib/x86_64-linux-gnu/awk -/usr/lib/x86_64-linux-gnu/e2fsprogs
+                NoExecPaths=-/usr/lib/x86_64-linux-gnu/glib-2.0
                 ExecPaths=/usr/sbin/%2$s /usr/lib/x86_64-linux-gnu /usr/lib64
                 ProtectSystem=strict
                 ProtectHome=yes
-                # Not PrivateTmp: that lies in the /tmp that everybody fills.
-                TemporaryFileSystem=/tmp:mode=1777,size=16M,nr_inodes=256,noexec /var/tmp:mode=1777,size=1M,nr_inodes=256,noexec
+                # Not PrivateTmp: that is in the /tmp that all users can fill.
+                TemporaryFileSystem=/tmp:mode=1777,size=16M,nr_inodes=256,noexec
+                TemporaryFileSystem=/var/tmp:mode=1777,size=1M,nr_inodes=256,noexec
                 TemporaryFileSystem=/project:ro,noexec /run/cloister:ro,noexec
                 InaccessiblePaths=-/dev/shm -/dev/mqueue -/run/lock
                 InaccessiblePaths=-/etc/ssh -/etc/munge -/run/cloister-sessions -/run/sshd -/run/systemd/system
-                InaccessiblePaths=-/var/lib/cloister -/var/lib/mysql -/var/lib/nfs -/var/log -/var/spool -/boot -/srv -/media -/mnt -/opt
+                InaccessiblePaths=-/var/lib/cloister -/var/lib/mysql -/var/lib/nfs -/var/log -/var/spool
+                InaccessiblePaths=-/boot -/srv -/media -/mnt -/opt
                 PrivateDevices=yes
                 ProtectProc=invisible
                 ProtectClock=yes

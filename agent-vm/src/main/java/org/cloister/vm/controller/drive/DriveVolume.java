@@ -85,7 +85,7 @@ final class DriveVolume {
                         "drive",
                         "an epoch below the opening's " + epoch,
                         Long.toString(present),
-                        "open it with the next epoch; if nobody did, this is not the newest drive's opening");
+                        "it was opened since; open it with the next epoch");
             }
             try {
                 volume.check(VolumeKey.ofSlot(driveKey));
@@ -129,8 +129,8 @@ final class DriveVolume {
                 DriveOpenRefused.Reason.UNFINISHED,
                 "drive",
                 "one with an epoch",
-                "one whose making was cut short",
-                "open it as a new one: nothing was ever on it");
+                "one whose creation was interrupted",
+                "open it as a new drive: it holds no data");
     }
 
     private boolean isUnfinished() throws IOException {
@@ -164,9 +164,9 @@ final class DriveVolume {
                     throw new DriveOpenRefused(
                             DriveOpenRefused.Reason.NOT_EMPTY,
                             "new drive",
-                            "zeros",
-                            "something at byte " + (at + i),
-                            "give it an empty disk, or open it as the drive that it is");
+                            "an empty disk",
+                            "data at byte " + (at + i),
+                            "provide an empty disk, or open the existing drive");
                 }
             }
             at += count;

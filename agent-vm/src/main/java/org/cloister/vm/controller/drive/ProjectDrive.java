@@ -66,9 +66,9 @@ public final class ProjectDrive {
             throw new DriveOpenRefused(
                     DriveOpenRefused.Reason.DRIVE,
                     "drive",
-                    "a mapping of its own",
-                    plan.mapping().path() + " of an earlier agent",
-                    "end this VM");
+                    "no mapping",
+                    plan.mapping().path() + " of an earlier agent process",
+                    "shut this VM down");
         }
         boolean done = false;
         try {

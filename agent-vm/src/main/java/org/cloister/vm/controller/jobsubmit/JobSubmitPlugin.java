@@ -93,14 +93,15 @@ public final class JobSubmitPlugin {
             return;
         }
         requireController(mark);
-        throw new SubmitPluginRefused("submit plugin " + mark + ": slurmctld did not take it, but answers \""
-                + output.err().lines().findFirst().orElse(output.out()) + "\"; read its log");
+        throw new SubmitPluginRefused("submit plugin " + mark + ": slurmctld has not loaded it and answers \""
+                + output.err().lines().findFirst().orElse(output.out()) + "\"; read slurmctld's log");
     }
 
     private void requireController(String mark) throws SlurmUnavailableException {
         SlurmCommand.Output ping = slurm.run("scontrol", List.of("ping"), "");
         if (!ping.out().contains(" UP")) {
-            throw new SlurmUnavailableException("submit plugin " + mark + ": not known whether slurmctld took it: "
+            throw new SlurmUnavailableException("submit plugin " + mark
+                    + ": slurmctld does not answer whether it has loaded it: "
                     + ping.complaint() + "; start slurmctld");
         }
     }
@@ -143,12 +144,12 @@ public final class JobSubmitPlugin {
             SlurmCommand.Output output =
                     lua.run("lua5.1", List.of("-", copy.toString()), resource("stage.lua") + resource("check.lua"));
             if (output.exit() != 0 || !output.out().contains("(plugin " + mark + ")")) {
-                throw new SubmitPluginRefused("submit plugin " + mark + ": not installed, for in Lua: "
-                        + output.err().lines().findFirst().orElse("it says it is " + output.out()));
+                throw new SubmitPluginRefused("submit plugin " + mark + ": not installed: its check in Lua failed: "
+                        + output.err().lines().findFirst().orElse("the script answers " + output.out()));
             }
         } catch (SlurmUnavailableException e) {
-            throw new SubmitPluginRefused("submit plugin " + mark + ": not installed, for it cannot be checked: "
-                    + e.getMessage() + "; is lua5.1 there?");
+            throw new SubmitPluginRefused("submit plugin " + mark + ": not installed: it cannot be checked: "
+                    + e.getMessage() + "; install lua5.1");
         } finally {
             Files.delete(copy);
         }

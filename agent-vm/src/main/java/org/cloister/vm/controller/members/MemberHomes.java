@@ -123,7 +123,7 @@ public final class MemberHomes {
         Found found = Found.at(path);
         if (!found.folder || found.owner != ownUid || (found.mode & 0022) != 0) {
             throw new IOException(path + ": want a folder that uid " + ownUid + " alone writes to, have owner "
-                    + found.owner + " and mode " + Integer.toOctalString(found.mode) + "; homes are made nowhere else");
+                    + found.owner + " and mode " + Integer.toOctalString(found.mode) + "; chown or chmod it");
         }
     }
 

@@ -42,8 +42,8 @@ public record UidHistory(SortedMap<Integer, String> logins) {
             Matcher found = LINE.matcher(line);
             if (!found.matches() || logins.put(Integer.parseInt(found.group(1)), found.group(2)) != null) {
                 throw new IOException(file + ":" + number
-                        + ": want a uid that was not there before and its login, have another line; whose files are"
-                        + " whose is not known then");
+                        + ": want a new uid and its login, have another line; without this file the owners of the"
+                        + " drive's files are unknown");
             }
         }
         return new UidHistory(logins);
@@ -68,7 +68,8 @@ public record UidHistory(SortedMap<Integer, String> logins) {
             }
             logins.forEach((uid, login) -> {
                 if (login.equals(member.login()) && uid != member.uid()) {
-                    problems.add("uid of " + login + ": want " + uid + ", whose files are there, have " + member.uid());
+                    problems.add("uid of " + login + ": want " + uid + ", which owns the member's files, have "
+                            + member.uid());
                 }
             });
         }

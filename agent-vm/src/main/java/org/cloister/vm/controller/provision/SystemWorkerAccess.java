@@ -41,7 +41,7 @@ public final class SystemWorkerAccess implements WorkerAccess {
         String previous = admitted.putIfAbsent(worker.address(), worker.name());
         if (previous != null && !previous.equals(worker.name())) {
             throw new IOException("address " + worker.address() + " of worker " + worker.name()
-                    + ": want a free one, have that of " + previous);
+                    + ": still in use by worker " + previous);
         }
         boolean done = false;
         try {

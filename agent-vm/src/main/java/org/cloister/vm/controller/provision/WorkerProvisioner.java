@@ -180,7 +180,8 @@ public final class WorkerProvisioner implements Provisioner {
             try {
                 access.revoke(grant.machine, grant.export);
             } catch (IOException e) {
-                LOG.error("worker {}: not kept out yet: {}", grant.machine.name(), e.getMessage());
+                LOG.error(
+                        "worker {}: its access cannot be revoked: {}; retrying", grant.machine.name(), e.getMessage());
                 remaining.add(grant);
             }
         }
@@ -205,13 +206,13 @@ public final class WorkerProvisioner implements Provisioner {
     private ProjectMember owner(String ticket) throws IOException {
         OptionalInt uid = owners.uidOf(ticket);
         if (uid.isEmpty()) {
-            throw new IOException("ticket " + ticket + ": want a job of the queue, have none");
+            throw new IOException("ticket " + ticket + ": the queue has no job for it");
         }
         return members.get().list().stream()
                 .filter(member -> member.uid() == uid.getAsInt())
                 .findFirst()
-                .orElseThrow(() -> new IOException("ticket " + ticket + ": want a member's job, have that of uid "
-                        + uid.getAsInt() + ", who is none"));
+                .orElseThrow(() -> new IOException(
+                        "ticket " + ticket + ": its job belongs to uid " + uid.getAsInt() + ", who is not a member"));
     }
 
     private HandoverDocument createHandover(

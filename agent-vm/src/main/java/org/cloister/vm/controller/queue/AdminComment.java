@@ -71,7 +71,7 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
         Matcher match = FORM.matcher(text);
         if (!match.matches()) {
             throw new MalformedException(
-                    "admin comment: want what the project's plugin writes, have " + StrictJson.quoted(text));
+                    "admin comment: want one that the submit plugin wrote, have " + StrictJson.quoted(text));
         }
         Optional<Attempt> attempt = Optional.ofNullable(match.group(2))
                 .map(ticket -> new Attempt(ticket, Integer.parseInt(match.group(3)), seconds(match)));

@@ -70,13 +70,17 @@ final class AdminCommentWriter {
                 finish(each);
             } catch (SlurmRefusedException e) {
                 if (each.refusals + 1 >= MAX_REFUSALS) {
-                    LOG.warn("no statement job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
+                    LOG.warn(
+                            "admin comment given up job={} ticket={} reason=\"{}\"",
+                            each.job,
+                            each.ticket,
+                            e.getMessage());
                     finish(each);
                 } else {
                     retryLater(each, 1, nowMs);
                 }
             } catch (SlurmUnavailableException e) {
-                LOG.warn("statement waits job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
+                LOG.warn("admin comment delayed job={} ticket={} reason=\"{}\"", each.job, each.ticket, e.getMessage());
                 retryLater(each, 0, nowMs);
             }
         }

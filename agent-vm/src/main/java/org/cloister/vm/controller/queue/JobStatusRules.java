@@ -58,7 +58,7 @@ final class JobStatusRules {
             return Optional.of(new JobStatus(
                     "quota",
                     "the project's other jobs",
-                    "want a ticket, have all " + settings.maxTickets() + " of the project's quota in use"));
+                    "all " + settings.maxTickets() + " tickets of the project's quota are in use"));
         }
         return Optional.of(new JobStatus("slurm", "the controlling VM", "waits for its turn"));
     }
@@ -96,7 +96,8 @@ final class JobStatusRules {
                     phase.toString(),
                     "the controlling VM",
                     subject
-                            + "the filter before slurmctld does not run, and is started again; nodes that have come wait");
+                            + "the filter before slurmctld does not run, and is started again; "
+                            + "nodes that have come wait");
         }
         return new JobStatus(
                 phase.toString(),
@@ -113,7 +114,7 @@ final class JobStatusRules {
                 .map(limit -> new JobStatus(
                         "start",
                         "",
-                        "time limit: want at most the " + minutes + " minutes that its nodes were asked for, have "
-                                + limit.toMinutes() + "; the nodes end after " + minutes + " minutes all the same"));
+                        "time limit: " + limit.toMinutes() + " minutes, but the job's nodes were requested for "
+                                + minutes + " minutes and end after that"));
     }
 }

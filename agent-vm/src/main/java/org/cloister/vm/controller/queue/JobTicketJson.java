@@ -76,7 +76,7 @@ final class JobTicketJson {
             json.requireNothingElse();
             return entry;
         } catch (IllegalArgumentException e) {
-            throw new MalformedException("ledger: " + e.getMessage(), e);
+            throw new MalformedException("queue journal: " + e.getMessage(), e);
         }
     }
 

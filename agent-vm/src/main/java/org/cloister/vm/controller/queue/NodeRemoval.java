@@ -57,7 +57,7 @@ final class NodeRemoval {
         return switch (node.state()) {
             case UNAVAILABLE ->
                 cooledDown.test(node) ? Optional.of(new SlurmAction.DeleteNode(node.name())) : Optional.empty();
-            case IDLE, BUSY -> Optional.of(new SlurmAction.DrainNode(node.name(), "of no ticket"));
+            case IDLE, BUSY -> Optional.of(new SlurmAction.DrainNode(node.name(), "belongs to no ticket"));
             case DRAINING -> Optional.empty();
         };
     }

@@ -194,7 +194,7 @@ public final class QueueController implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.error("the queue's controller is broken", e);
+            LOG.error("the queue controller failed", e);
             synchronized (schedule) {
                 closed = true;
                 schedule.notifyAll();
@@ -217,7 +217,7 @@ public final class QueueController implements AutoCloseable {
                 notifier.close();
             }
         } catch (IOException e) {
-            LOG.warn("the bell's watch is not closed: {}", e.getMessage());
+            LOG.warn("the watch of the notify file cannot be closed: {}", e.getMessage());
         }
         commentThread.interrupt();
         awaitEnd(passThread);

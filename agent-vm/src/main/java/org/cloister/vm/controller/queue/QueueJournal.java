@@ -69,7 +69,8 @@ public final class QueueJournal implements AutoCloseable {
      * @throws IOException if it cannot be read or written, another process has it, or a complete line does not parse
      */
     public static QueueJournal open(Path file) throws IOException {
-        ExclusiveLock lock = ExclusiveLock.acquire(file.resolveSibling(file.getFileName() + ".lock"), "ledger " + file);
+        ExclusiveLock lock =
+                ExclusiveLock.acquire(file.resolveSibling(file.getFileName() + ".lock"), "queue journal " + file);
         try {
             QueueJournal journal = new QueueJournal(
                     file, lock, FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE));
@@ -139,7 +140,7 @@ public final class QueueJournal implements AutoCloseable {
                 maxLines = lines + SPARE_LINES;
             }
         } catch (IOException e) {
-            throw new UncheckedIOException("ledger " + file + ": not written: " + e.getMessage(), e);
+            throw new UncheckedIOException("queue journal " + file + ": cannot be written: " + e.getMessage(), e);
         }
     }
 
@@ -173,19 +174,19 @@ public final class QueueJournal implements AutoCloseable {
                 apply(text.substring(from, end));
             } catch (MalformedException e) {
                 if (end == text.length() - 1) {
-                    LOG.warn("the ledger's last line is dropped: {}", e.getMessage());
+                    LOG.warn("queue journal: the last line is malformed and is dropped: {}", e.getMessage());
                     return;
                 }
                 throw new IOException(
-                        "ledger " + file + ": line " + lineNumber + " does not parse: " + e.getMessage()
-                                + "; move the file away, and every node and ticket is taken back",
+                        "queue journal " + file + ": line " + lineNumber + " does not parse: " + e.getMessage()
+                                + "; without the file every node and ticket is withdrawn; move it away to accept that",
                         e);
             }
             completeBytes += text.substring(from, end + 1).getBytes(StandardCharsets.UTF_8).length;
             from = end + 1;
         }
         if (from < text.length()) {
-            LOG.warn("the ledger's last line was cut short and is dropped, bytes={}", text.length() - from);
+            LOG.warn("queue journal: the last line is incomplete and is dropped bytes={}", text.length() - from);
         }
     }
 
@@ -212,7 +213,8 @@ public final class QueueJournal implements AutoCloseable {
         try {
             next = writeNewFile(newFile);
         } catch (IOException e) {
-            LOG.warn("the ledger is not written anew and grows on: {}; see what fills the drive", e.toString());
+            LOG.warn(
+                    "queue journal: cannot be rewritten and keeps growing: {}; see what fills the drive", e.toString());
             return false;
         }
         out.close();

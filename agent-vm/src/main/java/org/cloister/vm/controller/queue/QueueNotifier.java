@@ -38,7 +38,7 @@ final class QueueNotifier implements AutoCloseable {
             // If slurmctld has an account of its own, the file was created for that before.
             Files.createFile(file);
         } catch (FileAlreadyExistsException e) {
-            LOG.debug("the bell is there", e);
+            LOG.debug("the notify file exists", e);
         }
         Path folder = file.resolveSibling(".");
         WatchService watch = file.getFileSystem().newWatchService();
@@ -64,12 +64,12 @@ final class QueueNotifier implements AutoCloseable {
                     onNotification.run();
                 }
                 if (!key.reset()) {
-                    LOG.warn("the bell's folder has gone, file={}; the queue is looked at by the clock alone", file);
+                    LOG.warn("the notify file's folder was deleted file={}; Slurm is polled each second only", file);
                     return;
                 }
             }
         } catch (ClosedWatchServiceException e) {
-            LOG.debug("the bell is taken down", e);
+            LOG.debug("the notify file is no longer watched", e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -82,7 +82,7 @@ final class QueueNotifier implements AutoCloseable {
                         .close();
             }
         } catch (IOException e) {
-            LOG.warn("the bell is not emptied, file={} reason=\"{}\"", file, e.getMessage());
+            LOG.warn("the notify file cannot be truncated file={} reason=\"{}\"", file, e.getMessage());
         }
     }
 

@@ -181,7 +181,7 @@ final class SchedulingPolicy {
                     Optional.of(new EndReason(
                             WorkerPhase.REGISTRATION,
                             "start",
-                            "want it started within " + startTimeout.toSeconds() + " s of its nodes, Slurm says "
+                            "not started within " + startTimeout.toSeconds() + " s of its nodes, Slurm says "
                                     + job.reason(),
                             "",
                             true)));
@@ -206,7 +206,8 @@ final class SchedulingPolicy {
                         + " CPUs and " + request.memoryMib() + " MiB each"
                         + (memoryMissing ? "; one has " + minMemoryMib.getAsLong() + " MiB" : ""),
                 memoryMissing
-                        ? "ask an owner to raise [memory] in the project's settings to what the site's hosts take for a VM"
+                        ? "ask an owner to raise [memory] in the project's settings"
+                                + " to what the site's hosts take for a VM"
                         : "tell the site's administrator",
                 true);
     }
@@ -229,8 +230,8 @@ final class SchedulingPolicy {
         return new EndReason(
                 WorkerPhase.REGISTRATION,
                 "nodes",
-                "want " + observation.entry().request().nodes() + " nodes idle in Slurm within "
-                        + startTimeout.toSeconds() + " s of their start, have " + idle,
+                "only " + idle + " of " + observation.entry().request().nodes() + " nodes are idle in Slurm "
+                        + startTimeout.toSeconds() + " s after their start",
                 "",
                 true);
     }

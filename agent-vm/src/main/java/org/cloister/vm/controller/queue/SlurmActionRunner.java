@@ -51,7 +51,7 @@ final class SlurmActionRunner {
                 if (e.getCause() instanceof Error error) {
                     throw error;
                 }
-                throw new IllegalStateException("step " + each.getKey() + " failed: " + e.getCause(), e.getCause());
+                throw new IllegalStateException("action " + each.getKey() + " failed: " + e.getCause(), e.getCause());
             }
         }
         return done;

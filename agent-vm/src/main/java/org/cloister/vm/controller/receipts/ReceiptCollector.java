@@ -185,9 +185,13 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
                             List.of(allocation.slots().get(part.slot()).key()),
                             1));
             requireSame(
-                    "host's part", statement.facts().ticket(), statement.facts().slot(), part.ticket(), part.slot());
+                    "host statement",
+                    statement.facts().ticket(),
+                    statement.facts().slot(),
+                    part.ticket(),
+                    part.slot());
         } catch (IOException e) {
-            LOG.warn("receipt of {}: slot {}: host's part refused: {}", part.ticket(), part.slot(), e.getMessage());
+            LOG.warn("receipt of {}: slot {}: host statement refused: {}", part.ticket(), part.slot(), e.getMessage());
             return;
         }
         drafts.write(
@@ -224,7 +228,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
             throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket);
         if (known.isEmpty()) {
-            LOG.warn("receipt of {}: none: the ticket is of a start that kept no receipts", ticket);
+            LOG.warn("receipt of {}: there is no draft: an earlier start did not record the ticket", ticket);
             return;
         }
         drafts.write(ticket, drafts.slot(ticket, slot).withEvidence(evidence).withHandOver(handover));
@@ -252,9 +256,9 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
                             WorkerStatement.TYPE,
                             List.of(evidence.claim().keys().signing()),
                             1));
-            requireSame("worker's part", statement.ticket(), statement.slot(), ticket, number);
+            requireSame("worker statement", statement.ticket(), statement.slot(), ticket, number);
         } catch (IOException e) {
-            LOG.warn("receipt of {}: slot {}: worker's part refused: {}", ticket, number, e.getMessage());
+            LOG.warn("receipt of {}: slot {}: worker statement refused: {}", ticket, number, e.getMessage());
             return;
         }
         drafts.write(ticket, slot.withWorkerStatement(envelope));
@@ -304,7 +308,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
             try {
                 issuer.issueIfDue(draft, newestHead);
             } catch (IOException | RuntimeException e) {
-                LOG.error("receipt of {}: not written, and tried again: {}", draft.ticket(), e.toString());
+                LOG.error("receipt of {}: cannot be written: {}; retrying", draft.ticket(), e.toString());
             }
         }
     }

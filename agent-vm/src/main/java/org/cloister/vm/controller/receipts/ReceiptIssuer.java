@@ -131,7 +131,7 @@ final class ReceiptIssuer {
             LOG.info("receipt of {}: written", draft.ticket());
         } else {
             LOG.warn(
-                    "receipt of {}: written; workers that ended without their part: slots {}",
+                    "receipt of {}: written without the worker statements of slots {}",
                     draft.ticket(),
                     withoutStatement);
         }

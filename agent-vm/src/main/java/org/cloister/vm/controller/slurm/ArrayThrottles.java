@@ -19,8 +19,9 @@ final class ArrayThrottles {
     private static final int WIDTH = 128;
     private static final int MAX_ARRAYS = 100_000;
     private static final Pattern WAITING = Pattern.compile("([1-9][0-9]{0,9})_\\[[0-9,:.-]*(?:%([0-9]{1,10}))?\\]");
-    private static final Pattern SHOWN = Pattern.compile(
-            "JobId=[0-9]{1,10} ArrayJobId=([0-9]{1,10}) ArrayTaskId=[^ ]{1,200}(?: ArrayTaskThrottle=([0-9]{1,10}))? .*");
+    private static final Pattern SHOWN =
+            Pattern.compile("JobId=[0-9]{1,10} ArrayJobId=([0-9]{1,10}) ArrayTaskId=[^ ]{1,200}"
+                    + "(?: ArrayTaskThrottle=([0-9]{1,10}))? .*");
 
     private final SlurmCommand slurm;
     private final Map<Long, Integer> known = new HashMap<>();

@@ -52,7 +52,10 @@ public final class ClientSlurmConf {
             failed = false;
         } catch (IOException e) {
             if (!failed) {
-                LOG.warn("{}: not written, so srun reaches no job that ran before slurmctld: {}", file, e.toString());
+                LOG.warn(
+                        "{}: cannot be written, so srun reaches no job that is older than slurmctld's start: {}",
+                        file,
+                        e.toString());
             }
             failed = true;
         }

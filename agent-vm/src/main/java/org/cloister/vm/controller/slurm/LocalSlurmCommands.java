@@ -37,8 +37,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
      * are its response.
      */
     private static final Pattern NO_ANSWER = Pattern.compile(
-            "(?i).*(contact|connect|socket|timed out|zero bytes|message|communication|protocol|authenti|credential|munge"
-                    + "|standby|temporarily|shutdown|resolve|slurmdbd|database|persist).*");
+            "(?i).*(contact|connect|socket|timed out|zero bytes|message|communication|protocol|authenti|credential"
+                    + "|munge|standby|temporarily|shutdown|resolve|slurmdbd|database|persist).*");
 
     private final SlurmCommand slurm;
     private final HostlistExpander hostlists;
@@ -122,7 +122,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
                 return Long.parseLong(number);
             }
         }
-        throw new SlurmRefusedException("job " + component + ": is not waiting");
+        throw new SlurmRefusedException("job " + component + ": is not pending");
     }
 
     @Override
@@ -232,7 +232,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
         SlurmCommand.Output output = slurm.run("sacct", List.of("-n", "-X", "-P", "-j", job.text(), "-o", "End"), "");
         require("sacct -j " + job, output);
         if (output.out().isBlank() || output.out().contains(NO_END)) {
-            throw new SlurmRefusedException("sacct -j " + job + ": accounting does not have it, or not yet its end");
+            throw new SlurmRefusedException("sacct -j " + job + ": accounting does not have the job's end");
         }
     }
 

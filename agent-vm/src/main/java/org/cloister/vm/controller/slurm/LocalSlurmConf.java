@@ -58,7 +58,7 @@ public record LocalSlurmConf(
             Prolog=%5$s/prolog
             Epilog=%5$s/epilog
             TaskProlog=%5$s/task-prolog
-            # slurmctld's unit runs no program at all: a job's end rings agent-vm's bell by a line of text, and no mail is sent.
+            # slurmctld's unit runs no program: a job's end notifies agent-vm by a line in a file, and no mail is sent.
             JobCompType=jobcomp/filetxt
             JobCompLoc=%9$s
             MailProg=/bin/true
@@ -72,24 +72,26 @@ public record LocalSlurmConf(
             SelectType=select/cons_tres
             SelectTypeParameters=CR_Core_Memory
             DefMemPerCPU=%6$d
-            # Known, so that job_submit.lua answers --gres=gpu in its own words.
+            # Defined, so that job_submit.lua can refuse --gres=gpu with its own text.
             GresTypes=gpu
-            # Nodes come without a line here, at whatever address.
+            # Nodes register without a line here, at any address.
             MaxNodeCount=%7$d
             TreeWidth=65533
-            # Slurm takes no node for dead because it is silent: a worker goes on without slurmctld for as long as its lease,
-            # and comes back after an opening anew. agent-vm says which have ended. Who is silent is asked every 100 s.
+            # Slurm marks no node down because it does not respond: a worker continues without slurmctld for the time
+            # of its lease, and returns when the project is reopened. agent-vm reports which workers have ended. Slurm
+            # pings nodes that do not respond every 100 s.
             SlurmdTimeout=0
-            # There is no second slurmctld to take over. An srun that is told that its nodes are busy, as they are until one that
-            # was silent has answered, asks again after this time and 0 to 9 s more; less than 60 it does not take.
+            # There is no second slurmctld to take over. An srun whose nodes are busy, as they are until a node that did
+            # not respond has answered, asks again after this time and 0 to 9 s more; Slurm accepts no less than 60.
             SlurmctldTimeout=60
-            # A node of the block never answers; should anything do so, it stays out.
+            # No placeholder node ever responds; if something does in its name, the node stays down.
             ReturnToService=0
-            # Sets start by backfill alone; a start that the prolog refuses waits for another ticket, not for a person.
+            # Heterogeneous jobs start by backfill only; a start that the prolog refuses waits for another ticket, not
+            # for a person.
             SchedulerType=sched/backfill
             SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0,nohold_on_prolog_fail
             PriorityType=priority/multifactor
-            # The same for all, so that --nice has something to take from.
+            # The same for all, so that --nice can lower it.
             PriorityWeightPartition=100000
             PriorityWeightQOS=100000
             PriorityWeightAge=1000
@@ -158,7 +160,8 @@ public record LocalSlurmConf(
 
     private String placeholderText() {
         return """
-                NodeName=%s[%04d-%04d] CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9
+                NodeName=%s[%04d-%04d] CPUs=%d RealMemory=%d TmpDisk=%d Feature=%s State=DOWN \
+                Reason=waiting NodeAddr=127.0.0.1 Port=9
                 PartitionName=%s Nodes=ALL Default=YES MaxTime=%d State=UP
                 """.formatted(
                         LocalSlurm.PLACEHOLDER_PREFIX,

@@ -50,7 +50,7 @@ public final class ExportLog implements ExportAuditSink, AutoCloseable {
         try {
             opened.openWriter();
         } catch (IOException e) {
-            LOG.error("log of exports: nothing goes out: {}", e.getMessage());
+            LOG.error("export log: cannot be opened, so exports are refused: {}", e.getMessage());
         }
         return opened;
     }

@@ -108,7 +108,7 @@ final class ExportSession implements Runnable {
             try {
                 recorder.recordEnd();
             } catch (IOException e) {
-                LOG.error("{}: its end is not recorded: {}", session.identity(), e.getMessage());
+                LOG.error("{}: its end cannot be recorded: {}", session.identity(), e.getMessage());
             }
             done.complete(null);
         }
@@ -121,11 +121,11 @@ final class ExportSession implements Runnable {
         } else if (rsync.isPresent()) {
             serveRsync(rsync.get(), request, response);
         } else {
-            LOG.warn("{}: another command than sftp and rsync's", session.identity());
+            LOG.warn("{}: refused: its command is neither sftp nor rsync", session.identity());
             writeLine(
                     response,
-                    "cloister: an exporter takes data out by sftp, or by rsync with paths without wildcards; for anything"
-                            + " else come as a member");
+                    "cloister: an exporter may use sftp, or rsync with paths without wildcards;"
+                            + " for other commands log in as a member");
         }
     }
 
@@ -220,7 +220,7 @@ final class ExportSession implements Runnable {
         } catch (ClosedChannelException e) {
             LOG.debug("{}: its log is over", session.identity());
         } catch (IOException e) {
-            LOG.error("{}: ended, for it is not recorded: {}", session.identity(), e.getMessage());
+            LOG.error("{}: stopped: it cannot be recorded: {}", session.identity(), e.getMessage());
             kill();
         }
     }

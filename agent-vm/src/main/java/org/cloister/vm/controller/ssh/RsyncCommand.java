@@ -15,7 +15,8 @@ record RsyncCommand(List<String> options, List<String> paths) {
     private static final Pattern SHORT = Pattern.compile("-[a-zA-Z]+(\\.[0-9]*)?[a-zA-Z.]*");
     private static final Pattern LONG = Pattern.compile(
             "--(numeric-ids|sparse|partial|inplace|no-[a-z-]{1,30}|timeout=[0-9]{1,6}|bwlimit=[0-9.]{1,9}"
-                    + "|checksum-seed=[0-9]{1,12}|compress-level=[0-9]{1,2}|copy-unsafe-links|safe-links|new-compress|old-compress)");
+                    + "|checksum-seed=[0-9]{1,12}|compress-level=[0-9]{1,2}|copy-unsafe-links|safe-links"
+                    + "|new-compress|old-compress)");
     /** Characters with a meaning in a shell, outside of words. */
     private static final String SPECIAL = "$`\"';&|<>(){}*?[]~!#\n\t";
 

@@ -84,7 +84,7 @@ final class SshCircuitPipe extends ChannelInboundHandlerAdapter {
                         .writeAndFlush(Unpooled.copiedBuffer(piece, 0, n))
                         .await();
                 if (!sent.isSuccess()) {
-                    throw new IOException("circuit: it takes no more", sent.cause());
+                    throw new IOException("circuit: cannot be written to", sent.cause());
                 }
             }
             endOutput();

@@ -142,7 +142,7 @@ public final class SshGateway implements AutoCloseable {
             refuse(
                     circuit,
                     AccessResponse.Refused.MEMBER,
-                    "the project's list of members has no login for " + person.id() + "; ask an owner to enter it");
+                    "the project's list of members has no login for " + person.id() + "; ask an owner to add it");
             return;
         }
         Optional<Long> number = acquireSession(person.id());
@@ -150,8 +150,8 @@ public final class SshGateway implements AutoCloseable {
             refuse(
                     circuit,
                     AccessResponse.Refused.SESSIONS,
-                    "want at most " + MAX_SESSIONS_PER_PERSON + " sessions of a person and " + MAX_SESSIONS
-                            + " in all, have as many; end one");
+                    "no free session: at most " + MAX_SESSIONS_PER_PERSON + " of a person and " + MAX_SESSIONS
+                            + " in all may be open; end one");
             return;
         }
         SshSession session = new SshSession(
@@ -204,7 +204,7 @@ public final class SshGateway implements AutoCloseable {
                                 .wire()));
                 pipe.start(streams.out(), streams.in());
             });
-            LOG.info("{} begun", session.identity());
+            LOG.info("{} started", session.identity());
         } catch (ExportSession.NotRecordedException e) {
             LOG.error("{}: {}", session.identity(), e.getMessage());
             circuit.channel()
@@ -212,10 +212,10 @@ public final class SshGateway implements AutoCloseable {
                     .execute(() -> refuse(
                             circuit,
                             AccessResponse.Refused.RECORD,
-                            "nothing goes out of the project while that cannot be recorded; ask an owner to look at the"
+                            "no data leaves the project while that cannot be recorded; ask an owner to check the"
                                     + " controlling VM's disk"));
         } catch (IOException | RuntimeException e) {
-            LOG.error("{}: no sshd: {}", session.identity(), e.toString());
+            LOG.error("{}: sshd cannot be started: {}", session.identity(), e.toString());
             circuit.channel()
                     .eventLoop()
                     .execute(() -> refuse(
@@ -241,7 +241,7 @@ public final class SshGateway implements AutoCloseable {
             session.stop(() -> pipe.circuit().channel().eventLoop().execute(pipe::release));
             LOG.info("{} ended", session.identity());
         } catch (IOException e) {
-            LOG.error("{}: not ended in good order: {}", session.identity(), e.getMessage());
+            LOG.error("{}: cannot be stopped: {}", session.identity(), e.getMessage());
         } finally {
             releaseSession(session.identity().person().id());
         }
@@ -264,7 +264,7 @@ public final class SshGateway implements AutoCloseable {
             Thread.currentThread().interrupt();
         }
         if (sessionCount() > 0) {
-            LOG.warn("sessions: {} have not ended", sessionCount());
+            LOG.warn("{} sessions did not end in time", sessionCount());
         }
         threads.shutdownNow();
     }

@@ -63,7 +63,7 @@ public final class JobStatusFiles implements JobStatusStore {
             written.put(job, next);
         } catch (IOException e) {
             written.remove(job);
-            LOG.warn("status of job {}: not written to {}: {}; agentctl vm why knows nothing of it", job, folder, e);
+            LOG.warn("status of job {}: cannot be written to {}: {}; agentctl vm why does not show it", job, folder, e);
         }
     }
 
@@ -73,7 +73,7 @@ public final class JobStatusFiles implements JobStatusStore {
             Files.deleteIfExists(file(job));
             written.remove(job);
         } catch (IOException e) {
-            LOG.warn("status of job {}: not removed from {}: {}", job, folder, e.toString());
+            LOG.warn("status of job {}: cannot be deleted from {}: {}", job, folder, e.toString());
         }
     }
 
@@ -94,7 +94,7 @@ public final class JobStatusFiles implements JobStatusStore {
         } catch (NoSuchFileException e) {
             listed = true;
         } catch (IOException e) {
-            LOG.warn("statuses in {}: not all removed that are over: {}", folder, e.toString());
+            LOG.warn("statuses in {}: outdated ones cannot be deleted: {}", folder, e.toString());
         }
     }
 

@@ -26,8 +26,8 @@ public final class NfsExports {
     public void add(NfsExport export) throws IOException {
         programs.runChecked("exportfs", "-i", "-o", export.options(), export.worker() + ":" + root);
         if (present().stream().noneMatch(line -> line.matches(export, root.toString()))) {
-            throw new IOException("export to " + export.worker() + ": want " + export.options() + " in " + TABLE
-                    + ", have it not; run exportfs -v");
+            throw new IOException("export to " + export.worker() + ": " + TABLE + " does not have " + export.options()
+                    + "; run exportfs -v");
         }
     }
 
@@ -60,7 +60,7 @@ public final class NfsExports {
         // Answers cached by the kernel would remain in use.
         programs.runChecked("exportfs", "-f");
         if (present().contains(line)) {
-            throw new IOException("export to " + line.client() + ": want none, have it still; run exportfs -v");
+            throw new IOException("export to " + line.client() + ": it was removed and still exists; run exportfs -v");
         }
     }
 

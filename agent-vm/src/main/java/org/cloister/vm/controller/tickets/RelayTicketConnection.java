@@ -88,7 +88,7 @@ public final class RelayTicketConnection {
                 if (welcomed) {
                     listener.onClosed();
                 }
-                LOG.info("relay: stream of tickets ended: {}", why);
+                LOG.info("relay: ticket stream ended: {}", why);
                 if (link.channel().isActive()) {
                     link.loop()
                             .schedule(

@@ -75,7 +75,7 @@ public final class SiteTrust {
             Duration halfLife = Duration.between(trustStore.now(), until).dividedBy(2);
             return halfLife.compareTo(RETRY_DELAY) < 0 ? RETRY_DELAY : halfLife;
         } catch (IdentityRefusedException e) {
-            LOG.error("relay: gives no nodes that are taken: {}", e.getMessage());
+            LOG.error("relay: not trusted, so its allocations are refused: {}", e.getMessage());
             return RETRY_DELAY;
         }
     }
@@ -88,8 +88,8 @@ public final class SiteTrust {
     public Allocation verifyAllocation(byte[] envelope) throws IOException {
         PresentedChain presentedChain = presented;
         if (presentedChain == null) {
-            throw new IOException("allocation: want the certificates of the relay that signed it, have none yet;"
-                    + " look at the relay's release");
+            throw new IOException("allocation: the relay that signed it has not shown its certificates;"
+                    + " check the relay's release");
         }
         CertifiedIdentity relay = trustStore.verify(presentedChain.chain, RELAYS);
         Allocation allocation = AllocationVerifier.read(envelope, relay);
@@ -125,7 +125,7 @@ public final class SiteTrust {
             trustStore.require(relay);
             return false;
         } catch (IdentityRefusedException e) {
-            LOG.warn("host {}: the site's word for it holds no more: {}", host, e.getMessage());
+            LOG.warn("host {}: the relay that allocated it is no longer trusted: {}", host, e.getMessage());
             return true;
         }
     }

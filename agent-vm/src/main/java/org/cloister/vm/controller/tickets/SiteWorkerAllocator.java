@@ -300,7 +300,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
                     RETRY_DELAY.toMillis(),
                     TimeUnit.MILLISECONDS);
         } else if (stored.state() != StoredTicket.State.ORDERED) {
-            LOG.warn("relay: ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
+            LOG.warn("relay: refused ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
             if (refused.clause() == TicketClause.PROJECT) {
                 recorder.recordForgotten(stored.id());
                 end(stored, stored.isClosing() ? EndReason.NONE : TicketEndReasons.FORGOTTEN);
@@ -309,7 +309,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
             // No relay has received it. It gets the same id, signed with the key of this start.
             createTicket(stored.id(), stored.ticket().request());
         } else {
-            LOG.warn("relay: ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
+            LOG.warn("relay: refused ticket {}: {}: {}", stored.id(), refused.clause(), refused.text());
             tickets.remove(stored.id());
             recorder.recordRejection(stored.id());
             events.accept(new WorkerEvent.Refused(stored.id(), TicketEndReasons.of(refused)));
@@ -327,7 +327,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
                 () -> runTask(() -> {
                     if (tickets.find(ticket).isPresent()) {
                         LOG.warn(
-                                "ticket {}: VMs have not ended within {} s of their release",
+                                "ticket {}: its VMs did not end within {} s of their release; it is withdrawn",
                                 ticket,
                                 settings.shutdownTimeout().toSeconds());
                         cancelTicket(ticket);

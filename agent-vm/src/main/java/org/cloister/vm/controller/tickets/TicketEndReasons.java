@@ -9,7 +9,7 @@ import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 final class TicketEndReasons {
     /** The relay no longer knows a ticket that it had. */
     static final EndReason FORGOTTEN =
-            new EndReason(WorkerPhase.QUEUE, "forgotten", "the relay knows nothing of the ticket any more", "", true);
+            new EndReason(WorkerPhase.QUEUE, "forgotten", "the relay no longer knows the ticket", "", true);
 
     private TicketEndReasons() {}
 
@@ -51,7 +51,7 @@ final class TicketEndReasons {
             case FEATURES -> "ask for a constraint that the site maps for the project";
             case LIMIT -> "ask for less";
             case SEQUENCE, USED -> "";
-            case MALFORMED, SIGNATURE, PROJECT, NO_SLURM -> "tell whoever runs the project's controlling VM";
+            case MALFORMED, SIGNATURE, PROJECT, NO_SLURM -> "tell the project's owners";
         };
     }
 
@@ -64,17 +64,17 @@ final class TicketEndReasons {
 
     private static String text(TicketEnd end) {
         return switch (end) {
-            case COMPLETED -> "its VMs have ended";
-            case FAILED -> "a VM of it could not be run";
-            case WITHDRAWN -> "it was taken back";
-            case CANCELLED -> "the site has cancelled it";
+            case COMPLETED -> "its VMs ended";
+            case FAILED -> "one of its VMs could not run";
+            case WITHDRAWN -> "it was withdrawn";
+            case CANCELLED -> "the site cancelled it";
             case TIMEOUT -> "the site's time for it is over";
-            case NODE_FAILED -> "a host of it failed";
-            case PREEMPTED -> "the site has preempted it";
-            case REFUSED -> "the site's Slurm does not take it";
-            case REVOKED -> "the site does not believe the project any more";
-            case LOST -> "the site's Slurm knows nothing of it any more";
-            case NOT_STARTED -> "the site had no nodes for it in time, or their hosts did not come";
+            case NODE_FAILED -> "one of its hosts failed";
+            case PREEMPTED -> "the site preempted it";
+            case REFUSED -> "the site's Slurm refused it";
+            case REVOKED -> "the site no longer trusts the project";
+            case LOST -> "the site's Slurm no longer knows it";
+            case NOT_STARTED -> "the site had no nodes for it in time, or their hosts did not claim it";
             case SUPERSEDED -> "another controlling VM of the project was opened";
         };
     }

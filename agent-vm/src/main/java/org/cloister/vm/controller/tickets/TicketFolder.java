@@ -48,7 +48,7 @@ public final class TicketFolder {
         Files.createDirectories(folder);
         TicketPosition lastPosition = position(folder);
         if (lastPosition.epoch() > epoch) {
-            throw new IOException(folder + ": want the book of an epoch up to " + epoch + ", have that of "
+            throw new IOException(folder + ": want tickets of an epoch up to " + epoch + ", have those of "
                     + lastPosition.epoch() + "; a newer controlling VM has used this drive");
         }
         Map<String, StoredTicket> tickets = new TreeMap<>();

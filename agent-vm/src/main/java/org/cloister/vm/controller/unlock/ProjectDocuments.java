@@ -28,8 +28,8 @@ public record ProjectDocuments(
         if (number > history.number() || !previous.history.documentId(number).equals(history.documentId(number))) {
             throw new UnlockRefused(
                     UnlockRefusal.OLDER_DOCUMENTS,
-                    "documents: want those that go on from number " + number + ", which the drive has seen, have up to "
-                            + history.number() + "; open it with the newest");
+                    "documents: want successors of number " + number + ", which the drive has seen, have those up to "
+                            + history.number() + "; open the project with the newest");
         }
         if (previous.policyHash.equals(policyHash)) {
             return;

@@ -171,7 +171,7 @@ public final class UnlockServer {
             state.startDecision();
             work.execute(() -> unlock(session, unlock));
         } else if (message instanceof VerifierMessage.Denied denied) {
-            LOG.warn("opener denies: {}: {}", denied.clauses(), denied.text());
+            LOG.warn("the opener refused this VM: {}: {}", denied.clauses(), denied.text());
             session.finishOutput();
         }
     }
@@ -201,10 +201,10 @@ public final class UnlockServer {
                 session.send(new VmMessage.Evidence(ByteString.copyFrom(statement.bytes()), clock.instant()));
                 return;
             } catch (IOException | IllegalArgumentException e) {
-                LOG.error("host: its statement is none: {}", e.getMessage());
+                LOG.error("host: its evidence statement is malformed: {}", e.getMessage());
             }
         } else {
-            LOG.warn("host: no statement: {}", response.cause().getMessage());
+            LOG.warn("host: it signed no evidence: {}", response.cause().getMessage());
         }
         EvidenceMessage.RefusalReason reason = response.cause() instanceof EvidenceRefusedException refused
                 ? refused.why()
@@ -212,8 +212,8 @@ public final class UnlockServer {
         session.send(new VmMessage.NoStatement(reason));
         session.finishOutput();
         if (reason == EvidenceMessage.RefusalReason.ANOTHER && state.unlocked().isEmpty()) {
-            onFailed.accept(
-                    "the host has vouched for other keys of this VM, or in another circuit, and will not for these");
+            onFailed.accept("the host has signed evidence for other keys of this VM, or for another circuit,"
+                    + " and signs no other");
         }
     }
 

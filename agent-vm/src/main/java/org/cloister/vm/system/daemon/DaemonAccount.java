@@ -30,6 +30,6 @@ public record DaemonAccount(String name, int uid, int gid) {
                 }
             }
         }
-        throw new IOException(passwd + ": want " + name + ", have no such account; it comes with the daemon's package");
+        throw new IOException(passwd + ": there is no account " + name + "; the daemon's package creates it");
     }
 }

@@ -98,8 +98,8 @@ public final class SupervisedDaemon {
         signalAndAwait(ProcessHandle::destroy);
         signalAndAwait(ProcessHandle::destroyForcibly);
         if (!processes().isEmpty()) {
-            throw new IOException(name + ": want its end, have process "
-                    + processes().get(0).pid() + "; see what holds it in the kernel");
+            throw new IOException(name + ": process " + processes().get(0).pid()
+                    + " cannot be stopped; see what holds it in the kernel");
         }
     }
 
@@ -120,7 +120,7 @@ public final class SupervisedDaemon {
             try {
                 LogSizeLimit.enforce(each);
             } catch (IOException e) {
-                LOG.warn("daemon={} log={} is not shortened: {}", name, each, e.getMessage());
+                LOG.warn("daemon={} log={} cannot be truncated: {}", name, each, e.getMessage());
             }
         }
     }
@@ -132,11 +132,11 @@ public final class SupervisedDaemon {
 
     private synchronized void restart() {
         if (supervised) {
-            LOG.warn("daemon={} ended, started again; read {}", name, log);
+            LOG.warn("daemon={} ended and is restarted; read {}", name, log);
             try {
                 run();
             } catch (IOException e) {
-                LOG.error("daemon={} does not start: {}", name, e.getMessage());
+                LOG.error("daemon={} cannot be started: {}", name, e.getMessage());
                 restartAfter(CompletableFuture.completedFuture(name));
             }
         }

@@ -41,7 +41,7 @@ public final class SystemdUnitControl implements UnitControl {
         ProcessRunner.Output active = programs.run("systemctl", "is-active", unit);
         if (active.exit() != 0) {
             throw new IOException(
-                    unit + ": want it active, have it " + active.errorSummary() + "; see journalctl -u " + unit);
+                    unit + ": it is not active: " + active.errorSummary() + "; see journalctl -u " + unit);
         }
     }
 

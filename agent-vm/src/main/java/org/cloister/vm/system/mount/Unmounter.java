@@ -92,7 +92,7 @@ public final class Unmounter {
             error = String.valueOf(e.getMessage());
         }
         if (!MountedFileSystem.at(programs, mountPoint).isEmpty()) {
-            throw new IOException(mountPoint + ": want it abandoned, have it mounted: " + error);
+            throw new IOException(mountPoint + ": it cannot be detached: " + error);
         }
     }
 

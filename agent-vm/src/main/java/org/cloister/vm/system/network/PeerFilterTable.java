@@ -49,8 +49,8 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
     void verify(ProcessRunner programs) throws IOException {
         String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
         if (!words(found).equals(words(render()))) {
-            throw new IOException("table inet " + NAME + ": want what the network plan says of " + device
-                    + ", have another one; the interface is not to be used");
+            throw new IOException("table inet " + NAME + ": it differs from the network plan of " + device
+                    + "; the interface must not be used");
         }
     }
 

@@ -50,7 +50,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
         if (!words(found).equals(words(render()))) {
             throw new IOException(
                     "table inet " + NAME + ": expected the redirection of slurmctld's port to the filter, got"
-                            + " another one; the project is not to be used");
+                            + " another one; the project must not be used");
         }
     }
 
@@ -117,7 +117,8 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
 
                 	chain as_worker {
                 		type nat hook postrouting priority srcnat; policy accept;
-                		oifname "lo" meta skuid %5$d ip daddr %3$s tcp dport %1$d snat ip prefix to ip saddr map { %6$s : %4$s }
+                		oifname "lo" meta skuid %5$d ip daddr %3$s tcp dport %1$d \
+                snat ip prefix to ip saddr map { %6$s : %4$s }
                 	}
 
                 	chain output {
@@ -134,7 +135,8 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
                 		type filter hook input priority filter; policy accept;
                 		iifname != "lo" tcp dport %1$d counter drop
                 		iifname != "lo" tcp dport %2$d ct state untracked counter drop
-                		iifname != "lo" tcp dport %2$d ct state new add @pace { ip saddr limit rate over %3$d/second burst %4$d packets } drop
+                		iifname != "lo" tcp dport %2$d ct state new \
+                add @pace { ip saddr limit rate over %3$d/second burst %4$d packets } drop
                 		iifname != "lo" tcp dport %2$d ct state new add @busy { ip saddr ct count over %5$d } drop
                 	}
                 """;

@@ -101,8 +101,8 @@ public final class ProjectTunnels implements AutoCloseable {
         requireKnown(name);
         while (!isUp(name)) {
             if (System.nanoTime() > deadline) {
-                throw new IOException("tunnel to " + name + ": want it within " + limit.toSeconds() + " s, have none; "
-                        + "agentctl tunnel says why");
+                throw new IOException("tunnel to " + name + ": it is not up after " + limit.toSeconds() + " s; "
+                        + "agentctl tunnel explain shows why");
             }
             pause();
         }
@@ -132,8 +132,8 @@ public final class ProjectTunnels implements AutoCloseable {
             }
         } catch (TimeoutException e) {
             throw new IOException(
-                    "tunnels of " + next.self() + ": want charon told within " + REPLACE_LIMIT.toSeconds()
-                            + " s, have no answer; it is asked on",
+                    "tunnels of " + next.self() + ": charon did not answer within " + REPLACE_LIMIT.toSeconds()
+                            + " s; the plan is sent again",
                     e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

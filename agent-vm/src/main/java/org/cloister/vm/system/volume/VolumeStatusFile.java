@@ -112,7 +112,7 @@ public final class VolumeStatusFile {
             Files.createDirectories(file.toAbsolutePath().getParent());
             WorldReadableFile.replace(file, document.toString().getBytes(StandardCharsets.UTF_8));
         } catch (IOException e) {
-            LOG.warn("volumes: {}: not written: {}; see the folder it is in", file, e.toString());
+            LOG.warn("volume status file {}: cannot be written: {}; check its folder", file, e.toString());
         }
     }
 
@@ -135,7 +135,7 @@ public final class VolumeStatusFile {
             FileStore store = Files.getFileStore(at);
             return OptionalLong.of(Math.max(0, store.getTotalSpace() - store.getUnallocatedSpace()));
         } catch (IOException e) {
-            LOG.warn("volume at {}: it is not known how full it is: {}", at, e.toString());
+            LOG.warn("volume at {}: its used space cannot be read: {}", at, e.toString());
             return OptionalLong.empty();
         }
     }

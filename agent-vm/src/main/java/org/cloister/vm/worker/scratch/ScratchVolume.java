@@ -145,8 +145,8 @@ public final class ScratchVolume {
 
     private static void requireErased(ScratchVolumeErasure erasure) throws IOException {
         if (erasure.erased().isEmpty()) {
-            throw new IOException("scratch volume of an earlier agent: want it erased, have " + erasure.error() + " "
-                    + erasure.holders());
+            throw new IOException("scratch volume of an earlier agent process: it cannot be erased: " + erasure.error()
+                    + " " + erasure.holders());
         }
     }
 

@@ -21,7 +21,7 @@ public final class UnencryptedSwap {
         List<String> swaps = inClear(programs.read(ALL), encrypted);
         if (!swaps.isEmpty()) {
             throw new IOException("swap: want none, or on the scratch volume, have " + swaps
-                    + "; it would write jobs' memory and keys in clear");
+                    + "; it would write jobs' memory and keys unencrypted; switch it off");
         }
     }
 

@@ -152,7 +152,9 @@ public final class LocalNodeSetup implements NodeSetup {
     private void setClock(Instant time) throws IOException {
         Duration difference = new SystemClock(environment.programs, environment.clock).set(time);
         if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
-            LOG.warn("clock: was {} s from the controlling VM's; look at the host's", difference.toSeconds());
+            LOG.warn(
+                    "clock: was {} s from the controlling VM's and is set; check the host's clock",
+                    difference.toSeconds());
         }
     }
 
@@ -304,7 +306,9 @@ public final class LocalNodeSetup implements NodeSetup {
         try {
             new OutboundTcpDropTable(NfsServer.PORT).install(environment.programs);
         } catch (IOException e) {
-            LOG.error("slurmctld may hear of the job's end before that of this VM: {}", e.getMessage());
+            LOG.error(
+                    "outgoing TCP cannot be dropped: {}; slurmctld may learn of the job's end before this VM's",
+                    e.getMessage());
         }
     }
 
@@ -323,7 +327,7 @@ public final class LocalNodeSetup implements NodeSetup {
         storageUnresponsive =
                 !mounts.isEmpty() && !unmounter.isResponsive(mounts.get(0).mountPoint());
         if (storageUnresponsive) {
-            LOG.warn("storage: does not answer; no logs are kept, and what the job has not synced may be lost");
+            LOG.warn("storage does not answer: no logs are saved, and data that the job has not synced may be lost");
             for (MountedFileSystem mount : mounts) {
                 unmounter.abandon(mount.mountPoint());
             }
@@ -337,7 +341,7 @@ public final class LocalNodeSetup implements NodeSetup {
         for (MountedFileSystem mount : mounts) {
             List<MountHolder> holders = unmounter.unmount(mount.mountPoint()).holders();
             if (!holders.isEmpty()) {
-                LOG.warn("storage {}: taken away under {}", mount.mountPoint(), holders);
+                LOG.warn("storage {}: unmounted while processes had files open: {}", mount.mountPoint(), holders);
             }
         }
     }
@@ -348,7 +352,7 @@ public final class LocalNodeSetup implements NodeSetup {
             Map<String, Path> files = Map.of("charon", environment.run.resolve("charon/charon.log"));
             new FailureLogs(environment.programs, environment.clock, files).save(folder, label);
         } catch (IOException e) {
-            LOG.warn("logs: not kept in {}: {}", folder, e.getMessage());
+            LOG.warn("logs cannot be saved in {}: {}", folder, e.getMessage());
         }
     }
 

@@ -28,7 +28,7 @@ public final class OrphanedWorker {
             try {
                 setup.undo(started.get(i), true);
             } catch (IOException | RuntimeException e) {
-                LOG.error("{}: not undone: {}", started.get(i), e.toString());
+                LOG.error("{}: cannot be undone: {}", started.get(i), e.toString());
             }
         }
     }

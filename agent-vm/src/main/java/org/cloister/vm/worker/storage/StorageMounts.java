@@ -48,8 +48,8 @@ public final class StorageMounts {
             while (!isMounted(each)) {
                 String error = tryOnce(each, Math.max(1, deadline - System.nanoTime()));
                 if (!error.isEmpty() && System.nanoTime() > deadline) {
-                    throw new IOException("storage " + each.source(server) + ": want it at " + each.mountPoint()
-                            + " within " + limit.toSeconds() + " s, have: " + error);
+                    throw new IOException("storage " + each.source(server) + ": it is not mounted at "
+                            + each.mountPoint() + " after " + limit.toSeconds() + " s: " + error);
                 }
                 if (!error.isEmpty()) {
                     pause();

@@ -41,8 +41,8 @@ public abstract class JobSubmitPluginContract {
         plugin(SOURCE).verify(data(4));
         assertThatThrownBy(() -> plugin(SOURCE).verify(data(3)))
                 .isInstanceOf(SubmitPluginRefused.class)
-                .hasMessageMatching("submit plugin 3-[0-9a-f]{12}: slurmctld did not take it, but answers "
-                        + "\".*\\(plugin 4-[0-9a-f]{12}\\).*\"; read its log");
+                .hasMessageMatching("submit plugin 3-[0-9a-f]{12}: slurmctld has not loaded it and answers "
+                        + "\".*\\(plugin 4-[0-9a-f]{12}\\).*\"; read slurmctld's log");
     }
 
     @Test
@@ -87,7 +87,7 @@ public abstract class JobSubmitPluginContract {
         try {
             assertThatThrownBy(() -> plugin(SOURCE).install(data(2)))
                     .isInstanceOf(SlurmUnavailableException.class)
-                    .hasMessageContaining("not known whether slurmctld took it");
+                    .hasMessageContaining("slurmctld does not answer whether it has loaded it");
             assertThat(Files.readString(installed())).isEqualTo(before);
         } finally {
             startController();
@@ -103,7 +103,7 @@ public abstract class JobSubmitPluginContract {
         Path broken = Files.writeString(folder.resolve("broken.lua"), good.replace(part, instead));
         assertThatThrownBy(() -> plugin(broken).install(data(2)))
                 .isInstanceOf(SubmitPluginRefused.class)
-                .hasMessageMatching("submit plugin 2-[0-9a-f]{12}: not installed, for in Lua: .*")
+                .hasMessageMatching("submit plugin 2-[0-9a-f]{12}: not installed: its check in Lua failed: .*")
                 .hasMessageContaining(why);
         assertThat(Files.readString(installed())).isEqualTo(before);
         plugin(SOURCE).verify(data(1));

@@ -38,7 +38,7 @@ class UidHistoryTest {
         assertThat(seen.problems(members(new ProjectMember("ada", 2002, 2000), new ProjectMember("eve", 2001, 2000))))
                 .containsExactly(
                         "uid of ada: want one that nobody else had, have 2002, which was bob's",
-                        "uid of ada: want 2001, whose files are there, have 2002",
+                        "uid of ada: want 2001, which owns the member's files, have 2002",
                         "uid of eve: want one that nobody else had, have 2001, which was ada's");
     }
 

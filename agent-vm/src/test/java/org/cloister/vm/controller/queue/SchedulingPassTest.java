@@ -83,7 +83,7 @@ class SchedulingPassTest {
         FakeSlurmJob job = walk().slurm.submit("1", 1);
         job.admin = "";
         until(() -> job.waitsFor.equals("JobHeldAdmin"));
-        assertThat(status(job).orElseThrow().text()).contains("want what the project's plugin writes");
+        assertThat(status(job).orElseThrow().text()).contains("want one that the submit plugin wrote");
         assertThat(walk().workers.asked()).isZero();
     }
 

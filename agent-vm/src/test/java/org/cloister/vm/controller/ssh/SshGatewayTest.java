@@ -240,7 +240,8 @@ class SshGatewayTest extends SingleLoginFixture {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             var got = call.rsync("ada@127.0.0.1:sent", folder.resolve("back").toString());
             assertThat(got.status()).isNotZero();
-            assertThat(got.errors()).contains("rsync takes data out of the project, which the role exporter may");
+            assertThat(got.errors())
+                    .contains("rsync takes data out of the project, which only the role exporter permits");
         }
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.ssh("scp -f sent").errors()).contains("the role exporter may");

@@ -149,7 +149,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket("c".repeat(26), REQUEST);
         settle();
         Path tickets = folder.resolve("tickets");
-        assertThatThrownBy(() -> TicketFolder.open(tickets, 1)).hasMessageContaining("have that of 2");
+        assertThatThrownBy(() -> TicketFolder.open(tickets, 1)).hasMessageContaining("have those of 2");
         Files.copy(tickets.resolve(ID + ".ticket"), tickets.resolve("d".repeat(26) + ".ticket"));
         assertThatThrownBy(() -> TicketFolder.open(tickets, 2))
                 .hasMessageContaining("want the file's name, have " + ID);

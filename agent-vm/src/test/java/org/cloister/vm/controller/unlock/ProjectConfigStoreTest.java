@@ -105,7 +105,7 @@ class ProjectConfigStoreTest {
         refuses(
                 brought(Optional.of(member("ada", 2003)), Optional.empty()),
                 UnlockRefusal.UIDS,
-                "uid of ada: want 2001, whose files are there, have 2003");
+                "uid of ada: want 2001, which owns the member's files, have 2003");
         assertThat(project.update(brought(Optional.empty(), Optional.empty()))
                         .members()
                         .list())
