@@ -44,12 +44,13 @@ class BootJournalTest {
         assertThat(BootJournal.open(folder).steps()).containsExactly("clock", "network");
         for (String cut : List.of("", "as", "x".repeat(5000), "\u00ff\n")) {
             Files.writeString(file, cut, StandardCharsets.ISO_8859_1);
-            BootJournal begun = BootJournal.open(folder);
-            assertThat(begun.hasRequestedEvidence()).isTrue();
-            assertThat(begun.mayHaveRequestedEvidenceAs(CertificateRole.WORKER)).isTrue();
-            assertThat(begun.mayHaveRequestedEvidenceAs(CertificateRole.CONTROLLER))
+            BootJournal journal = BootJournal.open(folder);
+            assertThat(journal.hasRequestedEvidence()).isTrue();
+            assertThat(journal.mayHaveRequestedEvidenceAs(CertificateRole.WORKER))
                     .isTrue();
-            assertThat(begun.isUnreadable()).isEqualTo(!cut.equals("as"));
+            assertThat(journal.mayHaveRequestedEvidenceAs(CertificateRole.CONTROLLER))
+                    .isTrue();
+            assertThat(journal.isUnreadable()).isEqualTo(!cut.equals("as"));
         }
     }
 }

@@ -19,62 +19,69 @@ import org.junit.jupiter.api.Test;
 
 /** What comes of lists that a VM hears before it knows anybody. */
 class VmTrustStoreTest {
-    private final SignedTicketFixture world = new SignedTicketFixture();
+    private final SignedTicketFixture fixture = new SignedTicketFixture();
     private Instant now = SignedTicketFixture.NOW.plusSeconds(60);
-    private final TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), () -> now);
-    private final VmTrustStore believed = new VmTrustStore(beliefs);
+    private final TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), () -> now);
+    private final VmTrustStore vmTrustStore = new VmTrustStore(trustStore);
 
     VmTrustStoreTest() throws Exception {}
 
     private byte[] owners(int number) throws Exception {
-        return world.owner.revoke(List.of(), BigInteger.valueOf(number), SignedTicketFixture.NOW, Duration.ofHours(24));
+        return fixture.owner.revoke(
+                List.of(), BigInteger.valueOf(number), SignedTicketFixture.NOW, Duration.ofHours(24));
     }
 
     private byte[] sites(int number) throws Exception {
-        return world.site.revoke(List.of(), BigInteger.valueOf(number), SignedTicketFixture.NOW, Duration.ofHours(24));
+        return fixture.site.revoke(
+                List.of(), BigInteger.valueOf(number), SignedTicketFixture.NOW, Duration.ofHours(24));
     }
 
     private BigInteger newest() {
-        return beliefs.lists().all().stream().map(list -> list.number()).reduce(BigInteger.ZERO, BigInteger::max);
+        return trustStore.lists().all().stream().map(list -> list.number()).reduce(BigInteger.ZERO, BigInteger::max);
     }
 
     @Test
     void lists_count_for_whoever_is_believed_later() throws Exception {
-        assertThat(believed.addRevocationList(owners(1))).as("of nobody yet").isFalse();
-        assertThat(believed.addRevocationList(sites(1))).isFalse();
-        assertThat(believed.addRevocationList(new byte[] {1})).isFalse();
-        believed.replaceAnchors(TrustAnchors.none().withProject(world.project));
-        assertThat(beliefs.verify(CertificateChain.parse(world.controller.chain()), Set.of(CertificateRole.CONTROLLER))
+        assertThat(vmTrustStore.addRevocationList(owners(1)))
+                .as("of nobody yet")
+                .isFalse();
+        assertThat(vmTrustStore.addRevocationList(sites(1))).isFalse();
+        assertThat(vmTrustStore.addRevocationList(new byte[] {1})).isFalse();
+        vmTrustStore.replaceAnchors(TrustAnchors.none().withProject(fixture.project));
+        assertThat(trustStore
+                        .verify(CertificateChain.parse(fixture.controller.chain()), Set.of(CertificateRole.CONTROLLER))
                         .name())
-                .isEqualTo(world.controller.name());
-        believed.replaceAnchors(
-                TrustAnchors.none().withProject(world.project).withSite(List.of(world.siteKey.verificationKey())));
-        assertThat(beliefs.verify(CertificateChain.parse(world.relay.chain()), Set.of(CertificateRole.RELAY))
+                .isEqualTo(fixture.controller.name());
+        vmTrustStore.replaceAnchors(
+                TrustAnchors.none().withProject(fixture.project).withSite(List.of(fixture.siteKey.verificationKey())));
+        assertThat(trustStore
+                        .verify(CertificateChain.parse(fixture.relay.chain()), Set.of(CertificateRole.RELAY))
                         .name())
-                .isEqualTo(world.relay.name());
+                .isEqualTo(fixture.relay.name());
     }
 
     @Test
     void the_newest_that_came_of_an_issuer_is_the_one_that_counts() throws Exception {
-        believed.addRevocationList(owners(1));
-        believed.addRevocationList(owners(2));
-        believed.replaceAnchors(TrustAnchors.none().withProject(world.project));
+        vmTrustStore.addRevocationList(owners(1));
+        vmTrustStore.addRevocationList(owners(2));
+        vmTrustStore.replaceAnchors(TrustAnchors.none().withProject(fixture.project));
         assertThat(newest()).isEqualTo(BigInteger.TWO);
-        assertThat(believed.addRevocationList(owners(3))).isTrue();
-        assertThat(believed.addRevocationList(owners(2))).as("an older one").isFalse();
+        assertThat(vmTrustStore.addRevocationList(owners(3))).isTrue();
+        assertThat(vmTrustStore.addRevocationList(owners(2))).as("an older one").isFalse();
         assertThat(newest()).isEqualTo(BigInteger.valueOf(3));
     }
 
     @Test
     void a_list_that_did_not_hold_by_the_hosts_clock_holds_by_the_openers() throws Exception {
         now = SignedTicketFixture.NOW.minus(Duration.ofHours(3));
-        believed.addRevocationList(sites(1));
-        believed.replaceAnchors(TrustAnchors.none().withSite(List.of(world.siteKey.verificationKey())));
+        vmTrustStore.addRevocationList(sites(1));
+        vmTrustStore.replaceAnchors(TrustAnchors.none().withSite(List.of(fixture.siteKey.verificationKey())));
         now = SignedTicketFixture.NOW.plusSeconds(60);
-        CertificateChain relay = CertificateChain.parse(world.relay.chain());
-        assertThatThrownBy(() -> beliefs.verify(relay, Set.of(CertificateRole.RELAY)))
+        CertificateChain relay = CertificateChain.parse(fixture.relay.chain());
+        assertThatThrownBy(() -> trustStore.verify(relay, Set.of(CertificateRole.RELAY)))
                 .isInstanceOf(IdentityRefusedException.class);
-        believed.replaceAnchors(beliefs.anchors());
-        assertThat(beliefs.verify(relay, Set.of(CertificateRole.RELAY)).name()).isEqualTo(world.relay.name());
+        vmTrustStore.replaceAnchors(trustStore.anchors());
+        assertThat(trustStore.verify(relay, Set.of(CertificateRole.RELAY)).name())
+                .isEqualTo(fixture.relay.name());
     }
 }

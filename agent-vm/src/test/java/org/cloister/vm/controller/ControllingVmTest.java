@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What an agent does before its VM is opened, and when it finds that it was. */
 class ControllingVmTest {
-    private final ControllerUnlockFixture world = new ControllerUnlockFixture();
+    private final ControllerUnlockFixture fixture = new ControllerUnlockFixture();
     private final BlockingQueue<String> ended = new LinkedBlockingQueue<>();
 
     private final VmMetrics metrics = new VmMetrics();
@@ -39,23 +39,23 @@ class ControllingVmTest {
 
     ControllingVmTest() throws Exception {}
 
-    private ControllingVm begin() throws Exception {
-        VmTrustStore believed = new VmTrustStore(
+    private ControllingVm start() throws Exception {
+        VmTrustStore trustStore = new VmTrustStore(
                 new TrustStore(TrustAnchors.none(), RevocationLists.none(), () -> ControllerUnlockFixture.NOW));
         ControllerStatusFiles reports = new ControllerStatusFiles(
                 AgentVmStatusFile.create(folder.resolve("run/agent-vm.status")),
                 new VolumeStatusFile(folder.resolve("run/agent-vm.volumes"), metrics, InstantSource.system()));
         return new ControllingVm(
-                world.assignment(),
-                world.keys,
-                believed,
-                equipment(),
+                fixture.assignment(),
+                fixture.keys,
+                trustStore,
+                environment(),
                 reports,
                 BootJournal.open(folder.resolve("run")),
                 new VmShutdown(ended::add, why -> ended.add("cut: " + why)));
     }
 
-    private ControllerEnvironment equipment() throws IOException {
+    private ControllerEnvironment environment() throws IOException {
         UnitControl none = new UnitControl() {
             @Override
             public void start(String unit, String settings) throws IOException {
@@ -74,7 +74,7 @@ class ControllingVmTest {
         };
         return new ControllerEnvironment(
                 ProcessRunner.local(),
-                world.crypto,
+                fixture.crypto,
                 Cryptsetup.load(),
                 none,
                 MachineSettings.load(folder.resolve("none.toml")),
@@ -86,7 +86,7 @@ class ControllingVmTest {
 
     @Test
     void a_vm_that_nobody_opened_waits_and_goes_on_with_the_agent_after_this_one() throws Exception {
-        ControllingVm vm = begin();
+        ControllingVm vm = start();
         assertThat(ended.poll(200, TimeUnit.MILLISECONDS)).isNull();
         assertThat(folder.resolve("run/agent-vm.status")).content().startsWith("phase assigned\n");
         vm.stop(Duration.ofSeconds(20));
@@ -96,7 +96,7 @@ class ControllingVmTest {
 
     @Test
     void a_vm_whose_host_ends_it_ends_with_all_that_it_has_also_if_nobody_has_opened_it() throws Exception {
-        ControllingVm vm = begin();
+        ControllingVm vm = start();
         vm.onShutdownRequest(Duration.ofSeconds(20));
         assertThat(ended.poll(20, TimeUnit.SECONDS)).isEqualTo("its host stops it");
         assertThat(folder.resolve("run/agent-vm.status")).content().startsWith("phase leaving\n");
@@ -109,7 +109,7 @@ class ControllingVmTest {
     @Test
     void a_vm_that_its_host_was_asked_about_ends_with_its_agent_and_says_why() throws Exception {
         BootJournal.open(folder.resolve("run")).recordEvidenceRequest(CertificateRole.CONTROLLER);
-        ControllingVm vm = begin();
+        ControllingVm vm = start();
         vm.stop(Duration.ofSeconds(20));
         assertThat(ended).containsExactly("stopped");
         vm.stop(Duration.ofSeconds(20));

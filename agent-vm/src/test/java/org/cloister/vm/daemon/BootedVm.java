@@ -93,7 +93,7 @@ public final class BootedVm implements AutoCloseable {
     public boolean hasRevocations(int number) {
         Agent now = agent;
         return now != null
-                && now.believed.trustStore().lists().all().stream()
+                && now.trustStore.trustStore().lists().all().stream()
                         .anyMatch(list -> list.number().equals(BigInteger.valueOf(number)));
     }
 
@@ -129,11 +129,11 @@ public final class BootedVm implements AutoCloseable {
     private final class Agent {
         private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         private final VmMetrics metrics = new VmMetrics();
-        private final BootJournal begun = BootJournal.open(run);
+        private final BootJournal journal = BootJournal.open(run);
         private final AgentVmStatusFile status = AgentVmStatusFile.create(run.resolve("agent-vm.status"));
         private final BootKeyPairs own = BootKeyPairs.generate(secrets, new SecureRandom());
         private final HostChannel channel;
-        private volatile VmTrustStore believed;
+        private volatile VmTrustStore trustStore;
         private volatile @Nullable WorkerVm worker;
         private volatile @Nullable ControllingVm controlling;
         private volatile boolean dead;
@@ -147,29 +147,29 @@ public final class BootedVm implements AutoCloseable {
                     "agent-vm",
                     own,
                     (shown, whom) -> {
-                        believed = whom;
-                        return new AssignmentPoller(whom, assignment -> begin(assignment, whom), this::off);
+                        trustStore = whom;
+                        return new AssignmentPoller(whom, assignment -> start(assignment, whom), this::off);
                     },
                     status,
                     metrics);
         }
 
-        private AgentLinkListener begin(VmAssignment assignment, VmTrustStore whom) {
+        private AgentLinkListener start(VmAssignment assignment, VmTrustStore whom) {
             assignments.add(assignment);
             try {
                 if (assignment.role() == CertificateRole.WORKER) {
-                    worker = SimulatedWorker.begin(
-                            assignment, own, whom.trustStore(), begun, status, metrics, this::did);
+                    worker = SimulatedWorker.start(
+                            assignment, own, whom.trustStore(), journal, status, metrics, this::did);
                     return worker;
                 }
                 controlling = new ControllingVm(
                         assignment,
                         own,
                         whom,
-                        equipment(),
+                        environment(),
                         new ControllerStatusFiles(
                                 status, new VolumeStatusFile(run.resolve("volumes"), metrics, InstantSource.system())),
-                        begun,
+                        journal,
                         new VmShutdown(why -> off(), why -> off()));
                 return controlling;
             } catch (IOException e) {
@@ -178,7 +178,7 @@ public final class BootedVm implements AutoCloseable {
         }
 
         /** Nobody opens it here. */
-        private ControllerEnvironment equipment() throws IOException {
+        private ControllerEnvironment environment() throws IOException {
             ProcessRunner programs = ProcessRunner.local();
             return new ControllerEnvironment(
                     programs,

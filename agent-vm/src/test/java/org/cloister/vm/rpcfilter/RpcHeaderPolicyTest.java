@@ -13,54 +13,54 @@ class RpcHeaderPolicyTest {
     private static final int JOB_INFO = SlurmMessageType.REQUEST_JOB_INFO.number();
     private final RpcHeaderPolicy policy = new RpcHeaderPolicy(SlurmRelease.V22_05, MOST);
 
-    private Optional<String> judge(SlurmMessageHeader header) {
+    private Optional<String> check(SlurmMessageHeader header) {
         return policy.check(header).map(RpcRefusal::name);
     }
 
     @Test
     void a_users_question_passes_up_to_the_longest_message() {
-        assertThat(judge(new SlurmMessageHeader(MOST, VERSION, 0, JOB_INFO, MOST - 14, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(MOST, VERSION, 0, JOB_INFO, MOST - 14, 0, 0)))
                 .isEmpty();
-        assertThat(judge(new SlurmMessageHeader(14, VERSION, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(14, VERSION, 0, JOB_INFO, 0, 0, 0)))
                 .isEmpty();
     }
 
     @Test
     void lengths_outside_of_both_ends_are_refused() {
-        assertThat(judge(new SlurmMessageHeader(13, VERSION, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(13, VERSION, 0, JOB_INFO, 0, 0, 0)))
                 .hasValue("length");
-        assertThat(judge(new SlurmMessageHeader(MOST + 1, VERSION, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(MOST + 1, VERSION, 0, JOB_INFO, 0, 0, 0)))
                 .hasValue("length");
-        assertThat(judge(new SlurmMessageHeader(0xffffffffL, VERSION, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(0xffffffffL, VERSION, 0, JOB_INFO, 0, 0, 0)))
                 .hasValue("length");
-        assertThat(judge(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 87, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 87, 0, 0)))
                 .hasValue("length");
     }
 
     @Test
     void another_version_is_refused_and_slurmdbds_frame_is_one() {
-        assertThat(judge(new SlurmMessageHeader(100, VERSION - 256, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(100, VERSION - 256, 0, JOB_INFO, 0, 0, 0)))
                 .hasValue("version");
-        assertThat(judge(new SlurmMessageHeader(100, 42 << 8, 0, JOB_INFO, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(100, 42 << 8, 0, JOB_INFO, 0, 0, 0)))
                 .hasValue("version");
         // A message for slurmdbd has its type twice, first where others have the version.
-        assertThat(judge(new SlurmMessageHeader(100, 6500, VERSION, 2, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(100, 6500, VERSION, 2, 0, 0, 0)))
                 .hasValue("version");
     }
 
     @Test
     void every_flag_is_refused() {
         for (int bit = 0; bit < 16; bit++) {
-            assertThat(judge(new SlurmMessageHeader(100, VERSION, 1 << bit, JOB_INFO, 0, 0, 0)))
+            assertThat(check(new SlurmMessageHeader(100, VERSION, 1 << bit, JOB_INFO, 0, 0, 0)))
                     .hasValue("flags");
         }
     }
 
     @Test
     void nothing_is_forwarded_and_no_answers_are_taken_for_a_request() {
-        assertThat(judge(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 0, 1, 0)))
+        assertThat(check(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 0, 1, 0)))
                 .hasValue("forward");
-        assertThat(judge(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 0, 0, 1)))
+        assertThat(check(new SlurmMessageHeader(100, VERSION, 0, JOB_INFO, 0, 0, 1)))
                 .hasValue("forward");
     }
 
@@ -68,16 +68,16 @@ class RpcHeaderPolicyTest {
     void of_all_numbers_those_that_are_admitted_by_name_pass_alone() {
         int passed = 0;
         for (int type = 0; type <= 0xffff; type++) {
-            Optional<String> refused = judge(new SlurmMessageHeader(100, VERSION, 0, type, 0, 0, 0));
+            Optional<String> refused = check(new SlurmMessageHeader(100, VERSION, 0, type, 0, 0, 0));
             boolean admitted =
                     SlurmMessageType.of(type).map(SlurmMessageType::isAdmitted).orElse(false);
             assertThat(refused.isEmpty()).as("type %d", type).isEqualTo(admitted);
             passed += refused.isEmpty() ? 1 : 0;
         }
         assertThat(passed).isEqualTo(42);
-        assertThat(judge(new SlurmMessageHeader(100, VERSION, 0, 2017, 0, 0, 0)))
+        assertThat(check(new SlurmMessageHeader(100, VERSION, 0, 2017, 0, 0, 0)))
                 .hasValue("request_trigger_set");
-        assertThat(judge(new SlurmMessageHeader(100, VERSION, 0, 1, 0, 0, 0))).hasValue("unknown");
+        assertThat(check(new SlurmMessageHeader(100, VERSION, 0, 1, 0, 0, 0))).hasValue("unknown");
     }
 
     @Test

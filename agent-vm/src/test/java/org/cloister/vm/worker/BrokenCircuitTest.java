@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The conversations of a real worker and a real desk with every message lost, and every circuit cut before and behind every
+ * The conversations of a real worker and a real admission with every message lost, and every circuit cut before and behind every
  * message, each once: none is left out and none is drawn.
  */
 @Timeout(900)
@@ -64,7 +64,7 @@ class BrokenCircuitTest {
         /** @return whether it came up; else it went off without */
         boolean joins() throws Exception {
             for (int i = 0; i < 100 * PATIENCE_S; i++) {
-                if (news.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance)) {
+                if (events.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance)) {
                     return true;
                 }
                 if (machine.log.contains("off")) {
@@ -76,19 +76,19 @@ class BrokenCircuitTest {
         }
 
         void has(SecretMemory munge) {
-            assertThat(machine.given.orElseThrow().mungeKey().sameAs(munge)).isTrue();
+            assertThat(machine.handover.orElseThrow().mungeKey().sameAs(munge)).isTrue();
         }
 
         List<WorkerEvent.NodeGone> gone() {
-            return news.stream()
+            return events.stream()
                     .filter(WorkerEvent.NodeGone.class::isInstance)
                     .map(WorkerEvent.NodeGone.class::cast)
                     .toList();
         }
 
         void isReleased() throws Exception {
-            onDesk(() -> {
-                desk.release(WorkerFixture.TICKET);
+            onDecisionThread(() -> {
+                admission.release(WorkerFixture.TICKET);
                 return true;
             });
             awaitLog("off");
@@ -96,18 +96,18 @@ class BrokenCircuitTest {
 
         /** The slot was given once, and stays so; with the ticket all goes. */
         void leavesNothing() throws Exception {
-            assertThat(world.gives).as("hand-overs of the slot").hasValue(1);
+            assertThat(fixture.gives).as("hand-overs of the slot").hasValue(1);
             assertThat(Files.readAllLines(folder.resolve("spent").resolve(WorkerFixture.TICKET + ".spent")))
                     .hasSize(1);
-            onDesk(() -> {
-                desk.forget(WorkerFixture.TICKET);
+            onDecisionThread(() -> {
+                admission.forget(WorkerFixture.TICKET);
                 return true;
             });
             for (int i = 0; i < 1000 && kept() > 0; i++) {
                 Thread.sleep(10);
             }
             assertThat(kept())
-                    .as("what the desk keeps of a ticket that has ended")
+                    .as("what the admission keeps of a ticket that has ended")
                     .isZero();
             assertThat(files("guests")).isEmpty();
             assertThat(files("spent")).containsExactly("releases");
@@ -120,32 +120,32 @@ class BrokenCircuitTest {
         }
 
         private long kept() throws Exception {
-            return decisions.submit(() -> RetainedObjectCounter.by(desk)).get(10, TimeUnit.SECONDS);
+            return decisions.submit(() -> RetainedObjectCounter.by(admission)).get(10, TimeUnit.SECONDS);
         }
     }
 
     private interface Scenario {
-        void of(CircuitFaultCase world) throws Exception;
+        void of(CircuitFaultCase fixture) throws Exception;
     }
 
-    private CircuitFaultCase run(Optional<PathFault> before, Optional<PathFault> fault, Scenario course)
+    private CircuitFaultCase run(Optional<PathFault> before, Optional<PathFault> fault, Scenario conversation)
             throws IOException {
-        CircuitFaultCase world = new CircuitFaultCase(Files.createTempDirectory(folders, "case"), before, fault);
+        CircuitFaultCase fixture = new CircuitFaultCase(Files.createTempDirectory(folders, "case"), before, fault);
         try {
-            world.start();
+            fixture.start();
             try {
-                course.of(world);
+                conversation.of(fixture);
             } finally {
-                world.stop();
+                fixture.stop();
             }
-            return world;
+            return fixture;
         } catch (Exception | AssertionError e) {
             throw new AssertionError(fault.map(PathFault::toString).orElse("no fault") + ": " + e.getMessage(), e);
         }
     }
 
-    private int withEachFault(Scenario course) throws Exception {
-        return withEachFault(Optional.empty(), Set.of(Kind.values()), course);
+    private int withEachFault(Scenario conversation) throws Exception {
+        return withEachFault(Optional.empty(), Set.of(Kind.values()), conversation);
     }
 
     /**
@@ -154,8 +154,8 @@ class BrokenCircuitTest {
      * @param before the fault of the circuit before, if there is such a one
      * @return how many of them happened
      */
-    private int withEachFault(Optional<PathFault> before, Set<Kind> kinds, Scenario course) throws Exception {
-        CircuitFaultCase sound = run(before, Optional.empty(), course);
+    private int withEachFault(Optional<PathFault> before, Set<Kind> kinds, Scenario conversation) throws Exception {
+        CircuitFaultCase sound = run(before, Optional.empty(), conversation);
         int toTarget = sound.path.records(Direction.TO_TARGET);
         int toOpener = sound.path.records(Direction.TO_OPENER);
         List<PathFault> faults = new ArrayList<>(PathFault.all(toTarget, toOpener));
@@ -164,14 +164,14 @@ class BrokenCircuitTest {
         List<Callable<Void>> cases = new ArrayList<>();
         for (PathFault fault : faults) {
             cases.add(() -> {
-                if (run(before, Optional.of(fault), course).path.happened()) {
+                if (run(before, Optional.of(fault), conversation).path.happened()) {
                     happened.add(fault);
                 }
                 return null;
             });
         }
         assertThat(failures(cases)).isEmpty();
-        // Messages that are written at once are one record. The last each way is TLS's farewell, which an end that has
+        // Messages that are written at once are one record. The last each way is close_notify, which an end that has
         // gone
         // does not wait for.
         faults.removeIf(each -> each.record() == (each.direction() == Direction.TO_TARGET ? toTarget : toOpener) - 1);
@@ -199,28 +199,30 @@ class BrokenCircuitTest {
         return failures;
     }
 
-    private static void handOver(CircuitFaultCase world) throws Exception {
-        world.arm();
-        world.boot();
-        if (world.joins()) {
-            world.has(world.world.mungeKey);
-            assertThat(world.gone()).isEmpty();
-            world.isReleased();
+    private static void handOver(CircuitFaultCase fixture) throws Exception {
+        fixture.arm();
+        fixture.boot();
+        if (fixture.joins()) {
+            fixture.has(fixture.fixture.mungeKey);
+            assertThat(fixture.gone()).isEmpty();
+            fixture.isReleased();
         } else {
-            assertThat(world.machine.given).as("keys of a worker that went off").isEmpty();
+            assertThat(fixture.machine.handover)
+                    .as("keys of a worker that went off")
+                    .isEmpty();
             WorkerEvent.EndReason trouble =
-                    world.next(WorkerEvent.NodeGone.class).reason();
+                    fixture.next(WorkerEvent.NodeGone.class).reason();
             assertThat(trouble.code()).isEqualTo("denied-spent");
             assertThat(trouble.text()).as("blames no host").endsWith("broke during its hand-over");
-            assertThat(world.gone()).isEmpty();
+            assertThat(fixture.gone()).isEmpty();
         }
-        world.leavesNothing();
+        fixture.leavesNothing();
     }
 
     @Test
     void a_hand_over_ends_in_one_worker_with_its_keys_or_in_a_spent_slot_whatever_is_lost() throws Exception {
         int cases = withEachFault(BrokenCircuitTest::handOver);
-        // Of the worker the hello, the evidence, six phases, ready and its part; of the desk the hello, question,
+        // Of the worker the hello, the evidence, six phases, ready and its part; of the admission the hello, question,
         // hand-over and release.
         assertThat(cases).isGreaterThanOrEqualTo((10 + 4) * Kind.values().length);
     }
@@ -228,13 +230,13 @@ class BrokenCircuitTest {
     @Test
     void a_hand_over_whose_second_circuit_breaks_too_ends_likewise() throws Exception {
         AtomicInteger question = new AtomicInteger();
-        run(Optional.empty(), Optional.empty(), world -> {
-            Function<EvidenceMessage.Request, EvidenceMessage.Response> host = world.relay.host;
-            world.relay.host = asked -> {
-                question.set(world.path.records(Direction.TO_OPENER) - 1);
+        run(Optional.empty(), Optional.empty(), fixture -> {
+            Function<EvidenceMessage.Request, EvidenceMessage.Response> host = fixture.relay.host;
+            fixture.relay.host = asked -> {
+                question.set(fixture.path.records(Direction.TO_OPENER) - 1);
                 return host.apply(asked);
             };
-            handOver(world);
+            handOver(fixture);
         });
         int cases = withEachFault(
                 Optional.of(new PathFault(Direction.TO_OPENER, question.get(), Kind.CUT_AFTER)),
@@ -245,38 +247,40 @@ class BrokenCircuitTest {
 
     @Test
     void a_worker_that_comes_back_goes_on_with_what_it_has_whatever_is_lost() throws Exception {
-        int cases = withEachFault(world -> {
-            world.ready();
-            world.machine.log.clear();
-            world.news.clear();
-            world.arm();
-            world.relay.cut();
-            assertThat(world.joins()).as("the worker lives on").isTrue();
-            world.has(world.world.mungeKey);
-            assertThat(world.gone()).isEmpty();
-            assertThat(world.machine.log).isEmpty();
-            world.isReleased();
-            world.leavesNothing();
+        int cases = withEachFault(fixture -> {
+            fixture.ready();
+            fixture.machine.log.clear();
+            fixture.events.clear();
+            fixture.arm();
+            fixture.relay.cut();
+            assertThat(fixture.joins()).as("the worker lives on").isTrue();
+            fixture.has(fixture.fixture.mungeKey);
+            assertThat(fixture.gone()).isEmpty();
+            assertThat(fixture.machine.log).isEmpty();
+            fixture.isReleased();
+            fixture.leavesNothing();
         });
-        // Of the worker the hello, resume, beat, ready, a phase and its part; of the desk the hello, beat, release.
+        // Of the worker the hello, resume, beat, ready, a phase and its part; of the admission the hello, beat,
+        // release.
         assertThat(cases).isGreaterThanOrEqualTo((6 + 3) * Kind.values().length);
     }
 
     @Test
     void a_readmission_ends_with_the_keys_of_the_controlling_vm_that_is_there_whatever_is_lost() throws Exception {
-        int cases = withEachFault(world -> {
-            world.ready();
-            world.reopen();
-            world.news.clear();
-            world.arm();
-            world.relay.cut();
-            assertThat(world.joins()).as("the worker lives on").isTrue();
-            world.has(world.world.newKey);
-            assertThat(world.gone()).isEmpty();
-            world.isReleased();
-            world.leavesNothing();
+        int cases = withEachFault(fixture -> {
+            fixture.ready();
+            fixture.reopen();
+            fixture.events.clear();
+            fixture.arm();
+            fixture.relay.cut();
+            assertThat(fixture.joins()).as("the worker lives on").isTrue();
+            fixture.has(fixture.fixture.newKey);
+            assertThat(fixture.gone()).isEmpty();
+            fixture.isReleased();
+            fixture.leavesNothing();
         });
-        // Of the worker the hello, resume, beat, ready, readmitted, a phase and its part; of the desk the hello, beat,
+        // Of the worker the hello, resume, beat, ready, readmitted, a phase and its part; of the admission the hello,
+        // beat,
         // readmission, release.
         assertThat(cases).isGreaterThanOrEqualTo((7 + 4) * Kind.values().length);
     }

@@ -30,42 +30,42 @@ class HandoverRefusedTest extends WorkerSessionHarness {
         boot();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo(code);
         awaitLog("off");
-        assertThat(machine.given).isEmpty();
+        assertThat(machine.handover).isEmpty();
     }
 
-    private HandoverDocument at(HandoverDocument given, HandoverTarget place) throws IOException {
-        return world.handOver(
+    private HandoverDocument at(HandoverDocument handover, HandoverTarget place) throws IOException {
+        return fixture.handOver(
                 place,
-                given.certificates().stream().map(ByteString::toByteArray).toList(),
-                given.mungeKey().bytes().toByteArray());
+                handover.certificates().stream().map(ByteString::toByteArray).toList(),
+                handover.mungeKey().bytes().toByteArray());
     }
 
     /** Of the same place, with what comes beside it. */
     private static HandoverDocument by(
-            HandoverDocument given, List<byte[]> chain, CertificateName controller, Instant time) {
+            HandoverDocument handover, List<byte[]> chain, CertificateName controller, Instant time) {
         return new HandoverDocument(
-                given.target(),
+                handover.target(),
                 chain.stream().map(ByteString::copyFrom).toList(),
-                given.mungeKey(),
+                handover.mungeKey(),
                 time,
-                given.network(),
+                handover.network(),
                 controller,
-                given.job(),
-                given.accounts(),
-                given.mounts(),
-                given.lease(),
-                given.policy(),
-                given.digest());
+                handover.job(),
+                handover.accounts(),
+                handover.mounts(),
+                handover.lease(),
+                handover.policy(),
+                handover.digest());
     }
 
     private interface Change {
-        HandoverDocument of(HandoverDocument given) throws IOException;
+        HandoverDocument of(HandoverDocument handover) throws IOException;
     }
 
     private void change(Change change) {
-        world.way = given -> {
+        fixture.way = handover -> {
             try {
-                return change.of(given);
+                return change.of(handover);
             } catch (IOException e) {
                 throw new java.io.UncheckedIOException(e);
             }
@@ -75,29 +75,30 @@ class HandoverRefusedTest extends WorkerSessionHarness {
     @Test
     void a_hand_over_for_another_ticket_is_refused_though_both_have_the_workers_name() throws Exception {
         String other = WorkerFixture.TICKET.substring(0, 16) + "a".repeat(10);
-        assertThat(WorkerName.of(other, WorkerFixture.SLOT, world.project.id())).isEqualTo(world.worker);
-        change(given -> at(
-                given,
+        assertThat(WorkerName.of(other, WorkerFixture.SLOT, fixture.project.id()))
+                .isEqualTo(fixture.worker);
+        change(handover -> at(
+                handover,
                 new HandoverTarget(
                         other,
                         WorkerFixture.SLOT,
                         WorkerFixture.VM,
-                        given.target().nonce())));
+                        handover.target().nonce())));
         refused("for-another-ticket");
     }
 
     @Test
     void a_hand_over_for_another_slot_is_refused() throws Exception {
         int other = WorkerFixture.SLOT + 1;
-        CertificateName worker = WorkerName.of(WorkerFixture.TICKET, other, world.project.id());
-        change(given -> world.handOver(
+        CertificateName worker = WorkerName.of(WorkerFixture.TICKET, other, fixture.project.id());
+        change(handover -> fixture.handOver(
                 new HandoverTarget(
                         WorkerFixture.TICKET,
                         other,
                         WorkerFixture.VM,
-                        given.target().nonce()),
-                world.chain(world.certify(worker, keys.publicKeys().signing())),
-                given.mungeKey().bytes().toByteArray()));
+                        handover.target().nonce()),
+                fixture.chain(fixture.certify(worker, keys.publicKeys().signing())),
+                handover.mungeKey().bytes().toByteArray()));
         refused("for-another-slot");
     }
 
@@ -106,21 +107,21 @@ class HandoverRefusedTest extends WorkerSessionHarness {
         WorkerFixture other = new WorkerFixture();
         other.mungeKey.close();
         other.newKey.close();
-        change(given -> by(
-                given,
+        change(handover -> by(
+                handover,
                 other.chain(other.certify(other.worker, keys.publicKeys().signing())),
                 other.controller,
-                given.time()));
+                handover.time()));
         refused("for-another-name");
     }
 
     @Test
     void a_hand_over_of_another_controlling_vm_than_the_assignments_is_refused() throws Exception {
-        change(given -> by(
-                given,
-                given.certificates().stream().map(ByteString::toByteArray).toList(),
-                Opening.controller("other", world.project.id()),
-                given.time()));
+        change(handover -> by(
+                handover,
+                handover.certificates().stream().map(ByteString::toByteArray).toList(),
+                Opening.controller("other", fixture.project.id()),
+                handover.time()));
         refused("for-another-controller");
     }
 
@@ -128,54 +129,54 @@ class HandoverRefusedTest extends WorkerSessionHarness {
     void a_certificate_that_is_nobodys_of_the_project_is_refused() throws Exception {
         SigningKey stranger = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         CertificateAuthority owner = CertificateAuthority.ofProject(
-                world.project.id(),
+                fixture.project.id(),
                 SubjectPublicKey.of(stranger.verificationKey()),
                 stranger::sign,
                 Instant.now(),
                 Duration.ofDays(300),
                 new SecureRandom());
-        WorkerFixture.ControllerBoot nobodys = world.openedBy(owner, "mal", Instant.now());
-        change(given -> {
+        WorkerFixture.ControllerBoot nobodys = fixture.openedBy(owner, "mal", Instant.now());
+        change(handover -> {
             List<byte[]> chain = new ArrayList<>(nobodys.above());
             chain.add(
                     0,
                     nobodys.authority()
                             .issue(
-                                    world.worker,
+                                    fixture.worker,
                                     SubjectPublicKey.of(keys.publicKeys().signing()),
                                     Instant.now(),
                                     Duration.ofHours(24)));
-            return by(given, chain, given.controller(), given.time());
+            return by(handover, chain, handover.controller(), handover.time());
         });
         refused("certificate");
     }
 
     @Test
     void a_certificate_that_has_ended_at_the_time_which_comes_with_it_is_refused() throws Exception {
-        change(given -> by(
-                given,
-                given.certificates().stream().map(ByteString::toByteArray).toList(),
-                given.controller(),
-                given.time().plus(world.life).plusSeconds(60)));
+        change(handover -> by(
+                handover,
+                handover.certificates().stream().map(ByteString::toByteArray).toList(),
+                handover.controller(),
+                handover.time().plus(fixture.identity).plusSeconds(60)));
         refused("certificate");
     }
 
     @Test
     void a_hand_over_for_another_vm_is_refused() throws Exception {
-        change(given -> at(
-                given,
+        change(handover -> at(
+                handover,
                 new HandoverTarget(
                         WorkerFixture.TICKET,
                         WorkerFixture.SLOT,
                         "a".repeat(26),
-                        given.target().nonce())));
+                        handover.target().nonce())));
         refused("for-another-vm");
     }
 
     @Test
     void a_hand_over_of_another_conversation_is_refused() throws Exception {
-        change(given -> at(
-                given,
+        change(handover -> at(
+                handover,
                 new HandoverTarget(
                         WorkerFixture.TICKET, WorkerFixture.SLOT, WorkerFixture.VM, Nonce.random(new SecureRandom()))));
         refused("nonce");
@@ -183,37 +184,40 @@ class HandoverRefusedTest extends WorkerSessionHarness {
 
     @Test
     void a_certificate_for_another_key_is_refused() throws Exception {
-        try (BootKeyPairs other = BootKeyPairs.generate(world.secrets, new SecureRandom())) {
-            change(given -> world.handOver(
-                    given.target(),
-                    world.chain(world.certify(world.worker, other.publicKeys().signing())),
-                    given.mungeKey().bytes().toByteArray()));
+        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
+            change(handover -> fixture.handOver(
+                    handover.target(),
+                    fixture.chain(
+                            fixture.certify(fixture.worker, other.publicKeys().signing())),
+                    handover.mungeKey().bytes().toByteArray()));
             refused("certificate-key");
         }
     }
 
     @Test
     void a_key_that_was_sealed_for_something_else_is_refused() throws Exception {
-        change(given -> world.handOver(
-                given.target(),
-                given.certificates().stream().map(ByteString::toByteArray).toList(),
-                world.sealed(
+        change(handover -> fixture.handOver(
+                handover.target(),
+                handover.certificates().stream().map(ByteString::toByteArray).toList(),
+                fixture.sealed(
                         new HandoverTarget(
                                 WorkerFixture.TICKET,
                                 WorkerFixture.SLOT + 1,
                                 WorkerFixture.VM,
-                                given.target().nonce()),
+                                handover.target().nonce()),
                         keys.publicKeys().sealing())));
         refused("munge-key");
     }
 
     @Test
     void a_key_that_was_sealed_to_another_vm_is_refused() throws Exception {
-        try (BootKeyPairs other = BootKeyPairs.generate(world.secrets, new SecureRandom())) {
-            change(given -> world.handOver(
-                    given.target(),
-                    given.certificates().stream().map(ByteString::toByteArray).toList(),
-                    world.sealed(given.target(), other.publicKeys().sealing())));
+        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
+            change(handover -> fixture.handOver(
+                    handover.target(),
+                    handover.certificates().stream()
+                            .map(ByteString::toByteArray)
+                            .toList(),
+                    fixture.sealed(handover.target(), other.publicKeys().sealing())));
             refused("munge-key");
         }
     }

@@ -12,7 +12,7 @@ final class KeptStatements implements HandoverRecorder {
     final List<ByteString> parts = new CopyOnWriteArrayList<>();
 
     @Override
-    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument given) {
+    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument handover) {
         // The test looks at what comes back alone.
     }
 

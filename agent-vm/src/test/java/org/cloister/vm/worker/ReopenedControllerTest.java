@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class ReopenedControllerTest extends WorkerSessionHarness {
     private AcceptedHandover first() throws Exception {
         ready();
-        return machine.given.orElseThrow();
+        return machine.handover.orElseThrow();
     }
 
     private void comesBack() throws Exception {
@@ -42,19 +42,19 @@ class ReopenedControllerTest extends WorkerSessionHarness {
         comesBack();
         awaitLog("readmitted by another");
         assertThat(next(WorkerEvent.NodeReady.class).slot()).isEqualTo(WorkerFixture.SLOT);
-        AcceptedHandover given = machine.given.orElseThrow();
-        assertThat(given.mungeKey().sameAs(world.newKey)).isTrue();
-        assertThat(given.handOver()).isSameAs(before.handOver());
-        assertThat(given.policy()).isEqualTo(Digest.sha384("policy of later"));
-        assertThat(given.authorities())
+        AcceptedHandover handover = machine.handover.orElseThrow();
+        assertThat(handover.mungeKey().sameAs(fixture.newKey)).isTrue();
+        assertThat(handover.handOver()).isSameAs(before.handOver());
+        assertThat(handover.policy()).isEqualTo(Digest.sha384("policy of later"));
+        assertThat(handover.authorities())
                 .as("the new one, and that of nodes which are not back yet")
                 .containsExactly(
-                        ByteString.copyFrom(world.reopened.above().get(0)),
+                        ByteString.copyFrom(fixture.reopened.above().get(0)),
                         before.certificates().get(1));
-        assertThat(given.credential().chain().get(0).getPublicKey())
+        assertThat(handover.credential().chain().get(0).getPublicKey())
                 .isEqualTo(before.credential().chain().get(0).getPublicKey());
         assertThatThrownBy(before.mungeKey()::lend).isInstanceOf(IllegalStateException.class);
-        desk.release(WorkerFixture.TICKET);
+        admission.release(WorkerFixture.TICKET);
         awaitLog("off");
     }
 
@@ -74,15 +74,15 @@ class ReopenedControllerTest extends WorkerSessionHarness {
 
     @Test
     void one_whose_certificate_ends_soon_is_given_another_and_munge_goes_on() throws Exception {
-        world.life = Duration.ofHours(12);
+        fixture.identity = Duration.ofHours(12);
         AcceptedHandover before = first();
-        world.life = Duration.ofHours(24);
+        fixture.identity = Duration.ofHours(24);
         relay.cut();
         awaitLog("readmitted");
-        AcceptedHandover given = machine.given.orElseThrow();
-        assertThat(Duration.between(before.expiresAt(), given.expiresAt())).isGreaterThan(Duration.ofHours(11));
-        assertThat(given.mungeKey()).isSameAs(before.mungeKey());
-        assertThat(given.authorities()).isEqualTo(before.authorities());
+        AcceptedHandover handover = machine.handover.orElseThrow();
+        assertThat(Duration.between(before.expiresAt(), handover.expiresAt())).isGreaterThan(Duration.ofHours(11));
+        assertThat(handover.mungeKey()).isSameAs(before.mungeKey());
+        assertThat(handover.authorities()).isEqualTo(before.authorities());
         relay.cut();
         next(WorkerEvent.NodeReady.class);
         assertThat(machine.log).doesNotContain("readmitted", "readmitted by another");
@@ -102,7 +102,7 @@ class ReopenedControllerTest extends WorkerSessionHarness {
     @Test
     void a_worker_whose_user_is_no_member_any_more_goes_off_and_the_queue_hears_why() throws Exception {
         first();
-        world.welcome = false;
+        fixture.welcome = false;
         comesBack();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo("denied-no-member");
         awaitLog("off");
@@ -111,13 +111,13 @@ class ReopenedControllerTest extends WorkerSessionHarness {
     @Test
     void a_key_that_was_sealed_for_another_circuit_is_refused() throws Exception {
         first();
-        world.wayBack = given -> with(
-                given,
+        fixture.wayBack = handover -> with(
+                handover,
                 new HandoverTarget(
                         WorkerFixture.TICKET,
                         WorkerFixture.SLOT,
                         WorkerFixture.VM,
-                        given.target().nonce()));
+                        handover.target().nonce()));
         comesBack();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo("munge-key");
         awaitLog("off");
@@ -126,14 +126,14 @@ class ReopenedControllerTest extends WorkerSessionHarness {
     @Test
     void an_answer_to_another_circuit_is_refused() throws Exception {
         first();
-        world.wayBack = given -> new ReadmissionGrant(
+        fixture.wayBack = handover -> new ReadmissionGrant(
                 new HandoverTarget(
                         WorkerFixture.TICKET, WorkerFixture.SLOT, WorkerFixture.VM, Nonce.random(new SecureRandom())),
-                given.certificates(),
-                given.mungeKey(),
-                given.time(),
-                given.lease(),
-                given.policy());
+                handover.certificates(),
+                handover.mungeKey(),
+                handover.time(),
+                handover.lease(),
+                handover.policy());
         comesBack();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo("nonce");
         awaitLog("off");
@@ -155,8 +155,8 @@ class ReopenedControllerTest extends WorkerSessionHarness {
     void a_release_of_the_time_before_is_heard_and_nothing_given() throws Exception {
         first();
         reopen();
-        onDesk(() -> {
-            desk.release(WorkerFixture.TICKET);
+        onDecisionThread(() -> {
+            admission.release(WorkerFixture.TICKET);
             return true;
         });
         relay.cut();
@@ -171,19 +171,19 @@ class ReopenedControllerTest extends WorkerSessionHarness {
     }
 
     /** Its key sealed for a hand-over. */
-    private ReadmissionGrant with(ReadmissionGrant given, HandoverTarget place) {
-        try (SecretMemory key = world.secrets.random(128)) {
-            byte[] sealed = world.sealed(
-                    SealingContext.handOver(world.project.id(), place),
+    private ReadmissionGrant with(ReadmissionGrant handover, HandoverTarget place) {
+        try (SecretMemory key = fixture.secrets.random(128)) {
+            byte[] sealed = fixture.sealed(
+                    SealingContext.handOver(fixture.project.id(), place),
                     keys.publicKeys().sealing(),
                     key);
             return new ReadmissionGrant(
-                    given.target(),
-                    given.certificates(),
+                    handover.target(),
+                    handover.certificates(),
                     Optional.of(new SealedSecret(ByteString.copyFrom(sealed))),
-                    given.time(),
-                    given.lease(),
-                    given.policy());
+                    handover.time(),
+                    handover.lease(),
+                    handover.policy());
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

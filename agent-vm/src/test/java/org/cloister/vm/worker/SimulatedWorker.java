@@ -34,31 +34,31 @@ public final class SimulatedWorker implements NodeSetup {
      *
      * @param log hears of each step that is done
      */
-    public static WorkerVm begin(
+    public static WorkerVm start(
             VmAssignment assignment,
             BootKeyPairs keys,
-            TrustStore beliefs,
-            BootJournal begun,
+            TrustStore trustStore,
+            BootJournal journal,
             AgentVmStatusFile status,
             VmMetrics metrics,
             Consumer<String> log)
             throws IOException {
         InstantSource clock = InstantSource.system();
         return new WorkerVm(
-                WorkerIdentity.create(assignment, keys, beliefs, clock, new SecureRandom()),
+                WorkerIdentity.create(assignment, keys, trustStore, clock, new SecureRandom()),
                 WorkerStateMachine.create(Duration.ofSeconds(1), System.nanoTime()),
                 new SimulatedWorker(log),
-                begun,
+                journal,
                 new WorkerVm.Environment(status, metrics, clock, System::nanoTime));
     }
 
     @Override
-    public void apply(SetupStep step, AcceptedHandover given) {
+    public void apply(SetupStep step, AcceptedHandover handover) {
         log.accept(step.toString());
     }
 
     @Override
-    public void applyReadmission(AcceptedHandover given, boolean opened) {
+    public void applyReadmission(AcceptedHandover handover, boolean opened) {
         log.accept("readmitted");
     }
 

@@ -34,7 +34,7 @@ import org.cloister.vm.controller.admission.WorkerAdmission;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.jspecify.annotations.Nullable;
 
-/** A controlling VM's desk for one worker, behind whichever link it is the events of: for tests that have the worker's host. */
+/** A controlling VM's admission for one worker, behind whichever link it is the events of: for tests that have the worker's host. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseable {
     /** Of the worker's VM. */
@@ -43,49 +43,49 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
     public static final String TICKET = WorkerFixture.TICKET;
     public static final int SLOT = WorkerFixture.SLOT;
 
-    /** What the desk says of the worker. */
-    public final List<WorkerEvent> news = new CopyOnWriteArrayList<>();
+    /** What the admission says of the worker. */
+    public final List<WorkerEvent> events = new CopyOnWriteArrayList<>();
     /** The evidence for which something was given. */
     public final List<ByteString> evidence = new CopyOnWriteArrayList<>();
 
     private final ExecutorService decisions = Executors.newSingleThreadExecutor();
-    private final WorkerFixture world;
-    private final TrustStore beliefs;
-    private final WorkerAdmission desk;
+    private final WorkerFixture fixture;
+    private final TrustStore trustStore;
+    private final WorkerAdmission admission;
     private volatile boolean served;
     private volatile @Nullable ClientLink link;
 
     /** @param hostKey of the host that the worker's slot is on */
     public TestWorkerAdmission(Path folder, SigningKey hostKey) throws Exception {
-        world = new WorkerFixture(hostKey);
-        beliefs = new TrustStore(
-                TrustAnchors.none().withProject(world.project), RevocationLists.none(), InstantSource.system());
-        desk = new WorkerAdmission(
+        fixture = new WorkerFixture(hostKey);
+        trustStore = new TrustStore(
+                TrustAnchors.none().withProject(fixture.project), RevocationLists.none(), InstantSource.system());
+        admission = new WorkerAdmission(
                 new WorkerAdmission.Context(
-                        () -> world.controllers,
-                        beliefs,
-                        envelope -> world.allocation(),
-                        world.policy,
+                        () -> fixture.controllers,
+                        trustStore,
+                        envelope -> fixture.allocation(),
+                        fixture.policy,
                         new WorkerAdmission.HostTrust(key -> false, key -> false),
                         false),
                 new WorkerAdmission.Stores(
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
-                world,
+                fixture,
                 new RecordedHandovers(),
                 decisions,
                 InstantSource.system(),
                 new CountedAdmissionMetrics());
         decisions
                 .submit(() -> {
-                    desk.start(news::add);
-                    return desk.expectWorkers(world.ticket, world.update());
+                    admission.start(events::add);
+                    return admission.expectWorkers(fixture.ticket, fixture.update());
                 })
                 .get(20, TimeUnit.SECONDS);
     }
 
     private final class RecordedHandovers implements HandoverRecorder {
         @Override
-        public void recordHandover(HandoverTarget place, ByteString shown, HandoverDocument given) {
+        public void recordHandover(HandoverTarget place, ByteString shown, HandoverDocument handover) {
             evidence.add(shown);
         }
 
@@ -94,35 +94,35 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
     }
 
     public ProjectHistory project() {
-        return world.project;
+        return fixture.project;
     }
 
     /** Of the project's owners. */
     public byte[] revocations() {
-        return world.revocations;
+        return fixture.revocations;
     }
 
     /** The list after that one. */
     public byte[] laterRevocations() {
-        return world.laterRevocations;
+        return fixture.laterRevocations;
     }
 
     public CertificateName controller() {
-        return world.controller;
+        return fixture.controller;
     }
 
     public CertificateName worker() {
-        return world.worker;
+        return fixture.worker;
     }
 
     /** The worker's assignment. */
     public AssignmentMessage.Assigned told() {
-        return world.told();
+        return fixture.told();
     }
 
     /** How often something was handed over. */
     public int gives() {
-        return world.gives.get();
+        return fixture.gives.get();
     }
 
     /** On which it is called. */
@@ -138,7 +138,7 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
     @Override
     public void onAttached(AgentAttachStream attachment) {
         link = attachment.link();
-        attachment.serve(world.controller);
+        attachment.serve(fixture.controller);
     }
 
     @Override
@@ -148,13 +148,13 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
 
     @Override
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        desk.onDial(attachment, dial);
+        admission.onDial(attachment, dial);
     }
 
     @Override
     public boolean onRevocationList(byte[] signed) {
         try {
-            beliefs.addRevocationList(signed);
+            trustStore.addRevocationList(signed);
             return true;
         } catch (IOException e) {
             // Of the site, or of another project.
@@ -170,8 +170,8 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
     @Override
     public void close() {
         decisions.shutdownNow();
-        desk.close();
-        world.mungeKey.close();
-        world.newKey.close();
+        admission.close();
+        fixture.mungeKey.close();
+        fixture.newKey.close();
     }
 }

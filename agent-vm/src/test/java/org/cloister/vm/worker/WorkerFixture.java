@@ -193,7 +193,7 @@ final class WorkerFixture implements Provisioner {
 
     volatile boolean welcome = true;
     /** Of workers' certificates. */
-    volatile Duration life = Duration.ofHours(24);
+    volatile Duration identity = Duration.ofHours(24);
     /** What becomes of a readmission, on its way. */
     volatile UnaryOperator<ReadmissionGrant> wayBack = readmission -> readmission;
 
@@ -270,7 +270,7 @@ final class WorkerFixture implements Provisioner {
             throws IOException {
         gives.incrementAndGet();
         byte[] leaf = authority.issue(
-                worker, SubjectPublicKey.of(statement.claim().keys().signing()), Instant.now(), life);
+                worker, SubjectPublicKey.of(statement.claim().keys().signing()), Instant.now(), identity);
         return way.apply(handOver(
                 place,
                 List.of(leaf, own, above),
@@ -320,17 +320,17 @@ final class WorkerFixture implements Provisioner {
     }
 
     @Override
-    public boolean isUserAllowed(AdmittedWorker guest) {
+    public boolean isUserAllowed(AdmittedWorker admitted) {
         return welcome;
     }
 
     @Override
-    public ReadmissionGrant readmit(AdmittedWorker guest, Nonce fresh, boolean key) throws IOException {
-        HandoverTarget place = new HandoverTarget(guest.ticket(), guest.slot(), guest.vm(), fresh);
+    public ReadmissionGrant readmit(AdmittedWorker admitted, Nonce fresh, boolean key) throws IOException {
+        HandoverTarget place = new HandoverTarget(admitted.ticket(), admitted.slot(), admitted.vm(), fresh);
         CertificateAuthority by = present.map(ControllerBoot::authority).orElse(authority);
         List<ByteString> chain = new ArrayList<>();
         chain.add(ByteString.copyFrom(
-                by.issue(worker, SubjectPublicKey.of(guest.keys().signing()), Instant.now(), life)));
+                by.issue(worker, SubjectPublicKey.of(admitted.keys().signing()), Instant.now(), identity)));
         present.map(ControllerBoot::above)
                 .orElse(List.of(own, above))
                 .forEach(each -> chain.add(ByteString.copyFrom(each)));
@@ -340,7 +340,7 @@ final class WorkerFixture implements Provisioner {
                 key
                         ? Optional.of(new SealedSecret(ByteString.copyFrom(sealed(
                                 SealingContext.readmission(project.id(), place),
-                                guest.keys().sealing(),
+                                admitted.keys().sealing(),
                                 newKey))))
                         : Optional.empty(),
                 Instant.now(),

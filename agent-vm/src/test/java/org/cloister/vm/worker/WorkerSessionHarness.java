@@ -53,16 +53,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A worker and its controlling VM's desk, over real links and circuits in one process; its machine alone is the test's. */
+/** A worker and its controlling VM's admission, over real links and circuits in one process; its machine alone is the test's. */
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 abstract class WorkerSessionHarness {
     static final long PATIENCE_S = 40;
 
     final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
-    final KeptStatements lives = new KeptStatements();
+    final KeptStatements recorder = new KeptStatements();
     final ExecutorService decisions = Executors.newSingleThreadExecutor();
-    final BlockingQueue<WorkerEvent> news = new LinkedBlockingQueue<>();
+    final BlockingQueue<WorkerEvent> events = new LinkedBlockingQueue<>();
     final CountedAdmissionMetrics counts = new CountedAdmissionMetrics();
     final RecordedSetup machine = new RecordedSetup();
     final VmMetrics metrics = new VmMetrics();
@@ -76,9 +76,9 @@ abstract class WorkerSessionHarness {
     @TempDir
     Path folder;
 
-    WorkerFixture world;
+    WorkerFixture fixture;
     InProcessRelay relay;
-    WorkerAdmission desk;
+    WorkerAdmission admission;
     BootKeyPairs keys;
     AgentLink controllers;
     AgentLink workers;
@@ -89,12 +89,12 @@ abstract class WorkerSessionHarness {
         final BlockingQueue<String> log = new LinkedBlockingQueue<>();
         volatile Optional<SetupStep> fails = Optional.empty();
         volatile boolean readmissionFails;
-        volatile Optional<AcceptedHandover> given = Optional.empty();
+        volatile Optional<AcceptedHandover> handover = Optional.empty();
 
         @Override
         public void apply(SetupStep step, AcceptedHandover handed) throws IOException {
             log.add(step.toString());
-            given = Optional.of(handed);
+            handover = Optional.of(handed);
             if (fails.equals(Optional.of(step))) {
                 throw new IOException("as the test wants it");
             }
@@ -102,7 +102,7 @@ abstract class WorkerSessionHarness {
 
         @Override
         public void applyReadmission(AcceptedHandover handed, boolean opened) throws IOException {
-            given = Optional.of(handed);
+            handover = Optional.of(handed);
             log.add("readmitted" + (opened ? " by another" : ""));
             if (readmissionFails) {
                 throw new IOException("as the test wants it");
@@ -127,62 +127,62 @@ abstract class WorkerSessionHarness {
 
     @BeforeEach
     void start() throws Exception {
-        world = new WorkerFixture();
+        fixture = new WorkerFixture();
         relay = new InProcessRelay(loops);
-        relay.lists.add(ByteString.copyFrom(world.revocations));
-        relay.assignment = asked -> world.told();
-        relay.host = asked -> world.vouch(WorkerFixture.IMAGE, asked.claim());
-        open(world.controllers);
-        for (int i = 0; i < 400 && !relay.serves(world.controller); i++) {
+        relay.lists.add(ByteString.copyFrom(fixture.revocations));
+        relay.assignment = asked -> fixture.told();
+        relay.host = asked -> fixture.vouch(WorkerFixture.IMAGE, asked.claim());
+        open(fixture.controllers);
+        for (int i = 0; i < 400 && !relay.serves(fixture.controller); i++) {
             Thread.sleep(10);
         }
-        keys = BootKeyPairs.generate(world.secrets, new SecureRandom());
+        keys = BootKeyPairs.generate(fixture.secrets, new SecureRandom());
     }
 
     /** A controlling VM, with what the drive has of one before it. */
     private void open(TlsCredential own) throws Exception {
-        TrustStore beliefs = new TrustStore(
-                TrustAnchors.none().withProject(world.project), RevocationLists.none(), InstantSource.system());
-        WorkerAdmission.Context terms = new WorkerAdmission.Context(
+        TrustStore trustStore = new TrustStore(
+                TrustAnchors.none().withProject(fixture.project), RevocationLists.none(), InstantSource.system());
+        WorkerAdmission.Context context = new WorkerAdmission.Context(
                 () -> own,
-                beliefs,
-                envelope -> world.allocation(),
-                world.policy,
+                trustStore,
+                envelope -> fixture.allocation(),
+                fixture.policy,
                 new WorkerAdmission.HostTrust(key -> false, key -> false),
                 false);
-        desk = new WorkerAdmission(
-                terms,
+        admission = new WorkerAdmission(
+                context,
                 new WorkerAdmission.Stores(
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
-                world,
-                lives,
+                fixture,
+                recorder,
                 decisions,
                 InstantSource.system(),
                 counts);
-        onDesk(() -> {
-            desk.start(news::add);
-            return desk.expectWorkers(world.ticket, world.update());
+        onDecisionThread(() -> {
+            admission.start(events::add);
+            return admission.expectWorkers(fixture.ticket, fixture.update());
         });
         EventLoop loop = loops.next();
         controllers = new AgentLink(
-                loop, relay.dialler(loop), "a controlling VM", beliefs, new ControllerEvents(), new Random(1));
+                loop, relay.dialler(loop), "a controlling VM", trustStore, new ControllerEvents(), new Random(1));
     }
 
     /** The one that there was is gone. */
     void reopen() throws Exception {
         controllers.close();
-        world.present = Optional.of(world.reopened);
-        open(world.reopened.own());
+        fixture.present = Optional.of(fixture.reopened);
+        open(fixture.reopened.own());
     }
 
-    void onDesk(java.util.concurrent.Callable<?> work) throws Exception {
+    void onDecisionThread(java.util.concurrent.Callable<?> work) throws Exception {
         decisions.submit(work).get(10, TimeUnit.SECONDS);
     }
 
     final class ControllerEvents implements AgentLinkListener {
         @Override
         public void onAttached(AgentAttachStream attachment) {
-            attachment.serve(world.controller);
+            attachment.serve(fixture.controller);
         }
 
         @Override
@@ -190,7 +190,7 @@ abstract class WorkerSessionHarness {
 
         @Override
         public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-            desk.onDial(attachment, dial);
+            admission.onDial(attachment, dial);
         }
 
         @Override
@@ -205,14 +205,14 @@ abstract class WorkerSessionHarness {
     /** From the question what it is, as in a VM. */
     void boot() throws IOException {
         AgentVmStatusFile status = AgentVmStatusFile.create(folder.resolve("run/agent-vm.status"));
-        TrustStore beliefs = new TrustStore(TrustAnchors.none(), RevocationLists.none(), workersClock);
+        TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), workersClock);
         EventLoop loop = loops.next();
         AssignmentPoller assigning = new AssignmentPoller(
-                new VmTrustStore(beliefs),
+                new VmTrustStore(trustStore),
                 assignment -> {
                     try {
                         worker = new WorkerVm(
-                                WorkerIdentity.create(assignment, keys, beliefs, workersClock, new SecureRandom()),
+                                WorkerIdentity.create(assignment, keys, trustStore, workersClock, new SecureRandom()),
                                 WorkerStateMachine.create(Duration.ofSeconds(3), System.nanoTime()),
                                 machine,
                                 BootJournal.open(folder.resolve("run")),
@@ -224,7 +224,7 @@ abstract class WorkerSessionHarness {
                     }
                 },
                 machine::powerOff);
-        workers = new AgentLink(loop, relay.dialler(loop), "a worker", beliefs, assigning, new Random(2));
+        workers = new AgentLink(loop, relay.dialler(loop), "a worker", trustStore, assigning, new Random(2));
     }
 
     @AfterEach
@@ -240,15 +240,15 @@ abstract class WorkerSessionHarness {
         decisions.shutdownNow();
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
         keys.close();
-        world.mungeKey.close();
-        world.newKey.close();
-        assertThat(world.secrets.liveCount()).as("secrets that nobody zeroed").isZero();
+        fixture.mungeKey.close();
+        fixture.newKey.close();
+        assertThat(fixture.secrets.liveCount()).as("secrets that nobody zeroed").isZero();
     }
 
     <T extends WorkerEvent> T next(Class<T> kind) throws InterruptedException {
-        for (WorkerEvent event = news.poll(PATIENCE_S, TimeUnit.SECONDS);
+        for (WorkerEvent event = events.poll(PATIENCE_S, TimeUnit.SECONDS);
                 event != null;
-                event = news.poll(PATIENCE_S, TimeUnit.SECONDS)) {
+                event = events.poll(PATIENCE_S, TimeUnit.SECONDS)) {
             if (kind.isInstance(event)) {
                 return kind.cast(event);
             }

@@ -33,12 +33,12 @@ class WorkerSessionTest extends WorkerSessionHarness {
     @Test
     void a_worker_whose_evidence_is_accepted_is_given_its_keys_and_joins() throws Exception {
         ready();
-        AcceptedHandover given = machine.given.orElseThrow();
-        assertThat(given.mungeKey().sameAs(world.mungeKey)).isTrue();
-        assertThat(given.handOver().target().vm()).isEqualTo(WorkerFixture.VM);
+        AcceptedHandover handover = machine.handover.orElseThrow();
+        assertThat(handover.mungeKey().sameAs(fixture.mungeKey)).isTrue();
+        assertThat(handover.handOver().target().vm()).isEqualTo(WorkerFixture.VM);
         assertThat(Files.readAllLines(folder.resolve("run/begun"))).first().isEqualTo("asked worker");
         assertThat(Files.readString(folder.resolve("run/agent-vm.status"))).startsWith("phase ready\n");
-        desk.release(WorkerFixture.TICKET);
+        admission.release(WorkerFixture.TICKET);
         assertThat(phases(1)).containsExactly("teardown");
         awaitLog("not clock");
         awaitLog("off");
@@ -52,7 +52,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
         AtomicInteger asked = new AtomicInteger();
         relay.host = question -> {
             asked.incrementAndGet();
-            return world.vouch(WorkerFixture.IMAGE, question.claim());
+            return fixture.vouch(WorkerFixture.IMAGE, question.claim());
         };
         boot();
         // Long enough for some calls.
@@ -60,8 +60,8 @@ class WorkerSessionTest extends WorkerSessionHarness {
         assertThat(asked).hasValue(0);
         assertThat(machine.log).isEmpty();
         behind.set(Duration.ZERO);
-        // The list that came first was not to be believed either.
-        relay.deliver(world.revocations);
+        // The list that came first was not to be trusted either.
+        relay.deliver(fixture.revocations);
         next(WorkerEvent.NodeReady.class);
         assertThat(asked).hasValue(1);
     }
@@ -70,38 +70,38 @@ class WorkerSessionTest extends WorkerSessionHarness {
     void a_worker_whose_clock_is_three_hours_ahead_joins_by_the_time_that_it_is_given() throws Exception {
         workersClock = () -> Instant.now().plus(Duration.ofHours(3));
         ready();
-        AcceptedHandover given = machine.given.orElseThrow();
-        assertThat(given.issuedAt()).isBetween(Instant.now().minusSeconds(PATIENCE_S), Instant.now());
-        assertThat(given.expiresAt())
+        AcceptedHandover handover = machine.handover.orElseThrow();
+        assertThat(handover.issuedAt()).isBetween(Instant.now().minusSeconds(PATIENCE_S), Instant.now());
+        assertThat(handover.expiresAt())
                 .isBetween(
-                        Instant.now().plus(world.life).minusSeconds(2 * PATIENCE_S),
-                        Instant.now().plus(world.life));
+                        Instant.now().plus(fixture.identity).minusSeconds(2 * PATIENCE_S),
+                        Instant.now().plus(fixture.identity));
     }
 
     @Test
     void a_worker_whose_evidence_is_refused_goes_off() throws Exception {
-        relay.host = asked -> world.vouch(Digest.sha384("another image"), asked.claim());
+        relay.host = asked -> fixture.vouch(Digest.sha384("another image"), asked.claim());
         boot();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo("denied-image");
         awaitLog("off");
-        assertThat(machine.given).isEmpty();
+        assertThat(machine.handover).isEmpty();
     }
 
     @Test
     void a_host_that_vouched_for_other_keys_before_ends_the_worker() throws Exception {
-        try (BootKeyPairs before = BootKeyPairs.generate(world.secrets, new SecureRandom())) {
+        try (BootKeyPairs before = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
             relay.host = asked -> {
-                world.vouch(
+                fixture.vouch(
                         WorkerFixture.IMAGE,
                         new org.cloister.protocol.evidence.AttestationClaims(
                                 before.publicKeys(),
                                 asked.claim().nonce(),
                                 asked.claim().binding()));
-                return world.vouch(WorkerFixture.IMAGE, asked.claim());
+                return fixture.vouch(WorkerFixture.IMAGE, asked.claim());
             };
             boot();
             awaitLog("off");
-            assertThat(decisions.submit(() -> List.copyOf(news)).get(10, TimeUnit.SECONDS))
+            assertThat(decisions.submit(() -> List.copyOf(events)).get(10, TimeUnit.SECONDS))
                     .as("words of an unauthenticated circuit")
                     .isEmpty();
         }
@@ -117,10 +117,10 @@ class WorkerSessionTest extends WorkerSessionHarness {
         AtomicInteger questions = new AtomicInteger();
         relay.host = asked -> {
             questions.incrementAndGet();
-            return world.vouch(WorkerFixture.IMAGE, asked.claim());
+            return fixture.vouch(WorkerFixture.IMAGE, asked.claim());
         };
         relay.cut();
-        desk.release(WorkerFixture.TICKET);
+        admission.release(WorkerFixture.TICKET);
         awaitLog("off");
         assertThat(questions).hasValue(0);
     }
@@ -134,7 +134,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
             if (asked.getAndIncrement() == 0) {
                 relay.cut();
             }
-            return world.vouch(WorkerFixture.IMAGE, question.claim());
+            return fixture.vouch(WorkerFixture.IMAGE, question.claim());
         };
         ready();
         assertThat(nonces).hasSizeGreaterThan(1);
@@ -143,8 +143,8 @@ class WorkerSessionTest extends WorkerSessionHarness {
 
     @Test
     void who_calls_in_the_name_of_no_slot_is_refused_and_counted_and_nothing_is_kept_of_it() throws Exception {
-        onDesk(() -> {
-            desk.forget(WorkerFixture.TICKET);
+        onDecisionThread(() -> {
+            admission.forget(WorkerFixture.TICKET);
             return true;
         });
         boot();
@@ -152,10 +152,10 @@ class WorkerSessionTest extends WorkerSessionHarness {
             Thread.sleep(10);
         }
         assertThat(counts.unauthenticatedPeers().get()).isGreaterThanOrEqualTo(2);
-        assertThat(decisions.submit(() -> RetainedObjectCounter.by(desk)).get(10, TimeUnit.SECONDS))
+        assertThat(decisions.submit(() -> RetainedObjectCounter.by(admission)).get(10, TimeUnit.SECONDS))
                 .isZero();
         assertThat(machine.log).isEmpty();
-        assertThat(news).isEmpty();
+        assertThat(events).isEmpty();
     }
 
     @Test
@@ -185,10 +185,10 @@ class WorkerSessionTest extends WorkerSessionHarness {
         awaitLog("not storage failed");
         assertThat(phases(1)).containsExactly("teardown");
         awaitLog("off");
-        for (int i = 0; i < 400 && lives.parts.isEmpty(); i++) {
+        for (int i = 0; i < 400 && recorder.parts.isEmpty(); i++) {
             Thread.sleep(10);
         }
-        assertThat(lives.parts).hasSize(1);
+        assertThat(recorder.parts).hasSize(1);
     }
 
     @Test
@@ -203,7 +203,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
         };
         boot();
         awaitLog("off");
-        relay.assignment = question -> world.told();
+        relay.assignment = question -> fixture.told();
         // Longer than until it would ask again.
         Thread.sleep(2500);
         assertThat(asked).hasValue(1);
@@ -228,14 +228,14 @@ class WorkerSessionTest extends WorkerSessionHarness {
     void a_controlling_vm_whose_authority_is_revoked_is_left_and_not_called_again() throws Exception {
         ready();
         assertThat(open("1")).isTrue();
-        relay.deliver(world.revocation);
+        relay.deliver(fixture.revocation);
         for (int i = 0; i < 400 && !open("0"); i++) {
             Thread.sleep(10);
         }
         // Long enough for the calls of two seconds.
         Thread.sleep(2500);
         assertThat(open("0")).isTrue();
-        assertThat(news.stream().filter(WorkerEvent.NodeReady.class::isInstance))
+        assertThat(events.stream().filter(WorkerEvent.NodeReady.class::isInstance))
                 .isEmpty();
     }
 
@@ -246,7 +246,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
     @Test
     void the_keys_of_the_hand_over_are_gone_when_the_worker_is() throws Exception {
         ready();
-        SecretMemory munge = machine.given.orElseThrow().mungeKey();
+        SecretMemory munge = machine.handover.orElseThrow().mungeKey();
         worker.stop(Duration.ofSeconds(PATIENCE_S));
         org.assertj.core.api.Assertions.assertThatThrownBy(munge::lend).isInstanceOf(IllegalStateException.class);
         assertThat(BootFixture.TICKET).isEqualTo(WorkerFixture.TICKET);

@@ -38,7 +38,7 @@ class WorkerTerminationTest extends WorkerSessionHarness {
     @Test
     void a_worker_that_was_given_keys_takes_its_vm_with_it() throws Exception {
         ready();
-        desk.release(WorkerFixture.TICKET);
+        admission.release(WorkerFixture.TICKET);
         assertThat(end().get(20, TimeUnit.SECONDS)).as("whether the VM ends").isTrue();
     }
 }

@@ -66,7 +66,7 @@ class ChannelConversationTest {
 
     private static void worker(Path own, PortWire wire) throws Exception {
         try (ChannelConversation ends = new ChannelConversation(own, wire);
-                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
+                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("admission"), ends.self.key());
                 AgentLink link = serving(ends, admission)) {
             assertThat(link).isNotNull();
             ends.make(admission.told(), TestWorkerAdmission.IMAGE, Optional.empty());
@@ -85,12 +85,12 @@ class ChannelConversationTest {
     private static AgentLink serving(ChannelConversation ends, TestWorkerAdmission admission) throws Exception {
         ends.relay.serve(admission.project(), admission.revocations());
         AgentLink link = ends.elsewhere(admission);
-        ends.await("a desk that workers can call", admission::isServed);
+        ends.await("an admission that workers can reach", admission::isServed);
         return link;
     }
 
     private static boolean isReady(TestWorkerAdmission admission) {
-        return admission.news.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance);
+        return admission.events.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance);
     }
 
     /** Who calls a worker hears of the worker's own agent that it takes no calls: a Dial that goes down, and an answer up. */
@@ -103,7 +103,7 @@ class ChannelConversationTest {
                 && refused.close().equals(new CircuitClose(CircuitClose.Side.TARGET, CloseReason.REFUSED));
     }
 
-    /** Of the host's word nobody has another one; a slot is given once, to this VM's keys, or its desk knows that it is lost. */
+    /** Of the host's word nobody has another one; a slot is given once, to this VM's keys, or its admission knows that it is lost. */
     private static void requireGivenOnce(ChannelConversation ends, TestWorkerAdmission admission) throws Exception {
         Optional<EvidenceStatement> vouched = ends.vouched();
         assertThat(admission.gives()).isLessThanOrEqualTo(1);
@@ -119,7 +119,7 @@ class ChannelConversationTest {
         } else if (ends.vm.starts() == 1) {
             // Its agent lives on, and has heard why there is nothing for it.
             assertThat(ends.vm.steps).as("steps of a worker without keys").isEmpty();
-            assertThat(admission.news)
+            assertThat(admission.events)
                     .filteredOn(WorkerEvent.NodeGone.class::isInstance)
                     .singleElement()
                     .satisfies(gone -> assertThat(
@@ -131,7 +131,7 @@ class ChannelConversationTest {
     /** Of a VM that was replaced under its host: what it asks is another question than the one that was answered. */
     private static void replaced(Path own, PortWire wire) throws Exception {
         try (ChannelConversation ends = new ChannelConversation(own, wire);
-                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("desk"), ends.self.key());
+                TestWorkerAdmission admission = new TestWorkerAdmission(own.resolve("admission"), ends.self.key());
                 AgentLink link = serving(ends, admission)) {
             assertThat(link).isNotNull();
             ends.make(admission.told(), TestWorkerAdmission.IMAGE, Optional.empty());

@@ -67,7 +67,7 @@ import org.cloister.vm.controller.unlock.VerifiedUnlock;
 import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
-/** A desk with a ticket of two slots, workers that call it in circuits whose both ends are real, and what each is given. */
+/** An admission with a ticket of two slots, workers that call it in circuits whose both ends are real, and what each is given. */
 @SuppressWarnings("FutureReturnValueIgnored") // what is not said is not answered
 final class AdmissionFixture implements AutoCloseable {
     static final int SLOT = 1;
@@ -76,13 +76,13 @@ final class AdmissionFixture implements AutoCloseable {
 
     final ControllerUnlockFixture opening = new ControllerUnlockFixture();
     private final VerifiedUnlock unlocked = opening.unlocked();
-    final TrustStore beliefs = opening.beliefs();
+    final TrustStore trustStore = opening.createTrustStore();
     private final CircuitPair circuits = new CircuitPair();
     private final ExecutorService decisions = Executors.newSingleThreadExecutor();
-    final List<WorkerEvent> news = new CopyOnWriteArrayList<>();
+    final List<WorkerEvent> events = new CopyOnWriteArrayList<>();
     final CountedAdmissionMetrics counts = new CountedAdmissionMetrics();
     final RecordingWorkerAccess access = new RecordingWorkerAccess();
-    final RecordingHandoverRecorder lives = new RecordingHandoverRecorder();
+    final RecordingHandoverRecorder recorder = new RecordingHandoverRecorder();
     final SecretMemory munge = opening.secrets.random(128);
     final String project = opening.made.history().id();
     private final AdmissionTicketFixture ticket = new AdmissionTicketFixture(project, opening.host);
@@ -94,7 +94,7 @@ final class AdmissionFixture implements AutoCloseable {
 
     final Path folder;
     /** Of this boot. */
-    WorkerAdmission desk;
+    WorkerAdmission admission;
 
     volatile List<ProjectMember> members = List.of(ANN, BEN);
     volatile ProjectPolicy policy = opening.policy();
@@ -105,18 +105,18 @@ final class AdmissionFixture implements AutoCloseable {
 
     AdmissionFixture(Path folder) throws Exception {
         this.folder = folder;
-        desk = desk();
+        admission = createAdmission();
         settle(() -> {
-            desk.start(news::add);
-            assertThat(desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update()))
+            admission.start(events::add);
+            assertThat(admission.expectWorkers(ticket.ticket, AdmissionTicketFixture.update()))
                     .isEqualTo(2);
         });
     }
 
-    private WorkerAdmission.Context terms() {
+    private WorkerAdmission.Context context() {
         return new WorkerAdmission.Context(
                 () -> own,
-                beliefs,
+                trustStore,
                 envelope -> allocation(),
                 policy,
                 new WorkerAdmission.HostTrust(
@@ -124,13 +124,13 @@ final class AdmissionFixture implements AutoCloseable {
                 false);
     }
 
-    private WorkerAdmission desk() throws IOException {
+    private WorkerAdmission createAdmission() throws IOException {
         return new WorkerAdmission(
-                terms(),
+                context(),
                 new WorkerAdmission.Stores(
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
                 provisioner(),
-                lives,
+                recorder,
                 decisions,
                 () -> now,
                 counts);
@@ -138,19 +138,19 @@ final class AdmissionFixture implements AutoCloseable {
 
     /** The next boot, with what the drive has, that has heard of its tickets. */
     void reopen() throws Exception {
-        desk.close();
-        access.said.clear();
-        news.clear();
-        desk = desk();
+        admission.close();
+        access.recorded.clear();
+        events.clear();
+        admission = createAdmission();
         settle(() -> {
-            desk.start(news::add);
-            desk.expectWorkers(ticket.ticket, AdmissionTicketFixture.update());
+            admission.start(events::add);
+            admission.expectWorkers(ticket.ticket, AdmissionTicketFixture.update());
         });
     }
 
     @Override
     public void close() {
-        desk.close();
+        admission.close();
         circuits.close();
         decisions.shutdownNow();
         munge.close();
@@ -192,16 +192,16 @@ final class AdmissionFixture implements AutoCloseable {
     }
 
     /** Says nothing but questions. */
-    WorkerAttestation arriving() throws IOException {
-        WorkerAdmission.Context terms = terms();
+    WorkerAttestation createAttestation() throws IOException {
+        WorkerAdmission.Context context = context();
         HandoverLedger spent = HandoverLedger.open(folder.resolve("arriving"));
         WorkerProvisioner giver = provisioner();
         return new WorkerAttestation(
-                terms,
+                context,
                 spent,
                 giver,
-                new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), terms, giver),
-                lives,
+                new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), context, giver),
+                recorder,
                 new UnauthenticatedPeerCounter(counts::unauthenticatedPeer));
     }
 
@@ -209,7 +209,7 @@ final class AdmissionFixture implements AutoCloseable {
         boolean isMet() throws Exception;
     }
 
-    /** On the desk's thread, in the end. */
+    /** On the admission's thread, in the end. */
     void awaits(Condition condition) throws Exception {
         for (int i = 0; i < 1000 && !decisions.submit(condition::isMet).get(20, TimeUnit.SECONDS); i++) {
             Thread.sleep(10);
@@ -219,21 +219,21 @@ final class AdmissionFixture implements AutoCloseable {
 
     /** The slot's worker, of which nobody is to come any more, in the end. */
     void isGone(String code) throws Exception {
-        for (int i = 0; i < 1000 && news.stream().noneMatch(WorkerEvent.NodeGone.class::isInstance); i++) {
+        for (int i = 0; i < 1000 && events.stream().noneMatch(WorkerEvent.NodeGone.class::isInstance); i++) {
             Thread.sleep(10);
         }
-        settle(() -> assertThat(news)
+        settle(() -> assertThat(events)
                 .filteredOn(WorkerEvent.NodeGone.class::isInstance)
                 .extracting(event -> ((WorkerEvent.NodeGone) event).reason().code())
                 .containsExactly(code));
     }
 
     /** What receipts were told, in the end. */
-    void isTold(String... said) throws Exception {
-        for (int i = 0; i < 400 && lives.said.size() < said.length; i++) {
+    void isTold(String... recorded) throws Exception {
+        for (int i = 0; i < 400 && recorder.recorded.size() < recorded.length; i++) {
             Thread.sleep(10);
         }
-        assertThat(lives.said).containsExactly(said);
+        assertThat(recorder.recorded).containsExactly(recorded);
     }
 
     /** The slot's worker says that it is back. */
@@ -304,10 +304,10 @@ final class AdmissionFixture implements AutoCloseable {
         final Circuit circuit;
 
         Session(Vm vm, TlsCredential shown) throws Exception {
-            this(vm, shown, (pipeline, end) -> desk.startSession(pipeline, end, own));
+            this(vm, shown, (pipeline, end) -> admission.startSession(pipeline, end, own));
         }
 
-        /** With something else than the desk at the other end. */
+        /** With something else than the admission at the other end. */
         Session(Vm vm, TlsCredential shown, Function<Circuit, ChannelHandler> desks) throws Exception {
             this(
                     vm,
@@ -324,7 +324,7 @@ final class AdmissionFixture implements AutoCloseable {
                             new CircuitTerms(worker, opening.controller, Digest.sha384("policy")),
                             new CircuitPair.End(
                                     shown,
-                                    CertifiedPeerVerifier.forRoles(beliefs, Set.of(CertificateRole.CONTROLLER))
+                                    CertifiedPeerVerifier.forRoles(trustStore, Set.of(CertificateRole.CONTROLLER))
                                             .only(opening.controller),
                                     (pipeline, end) -> pipeline.addLast(
                                             new MessageFraming(ProtocolLimits.HAND_OVER_BYTES, VerifierMessage::read),
@@ -332,7 +332,7 @@ final class AdmissionFixture implements AutoCloseable {
                             new CircuitPair.End(
                                     own,
                                     BootPeerVerifier.forBootingVmOr(CertifiedPeerVerifier.forRoles(
-                                                    beliefs, Set.of(CertificateRole.WORKER)))
+                                                    trustStore, Set.of(CertificateRole.WORKER)))
                                             .only(worker),
                                     desks))
                     .opener();

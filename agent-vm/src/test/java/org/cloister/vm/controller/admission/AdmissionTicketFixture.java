@@ -23,7 +23,7 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketState;
 import org.cloister.vm.controller.unlock.ControllerUnlockFixture;
 
-/** The desk's ticket of two slots, and what a relay gives for it. */
+/** The admission's ticket of two slots, and what a relay gives for it. */
 final class AdmissionTicketFixture {
     final Ticket ticket;
     private final SigningKey host;

@@ -49,24 +49,24 @@ class AdmittedWorkersTest {
 
     @Test
     void who_was_written_is_found_after_a_start_and_forgotten_with_the_ticket_alone() throws IOException {
-        AdmittedWorkers book = AdmittedWorkers.open(folder);
+        AdmittedWorkers records = AdmittedWorkers.open(folder);
         AdmittedWorker second = guest(TICKET, 11);
         AdmittedWorker other = guest("c".repeat(26), 0);
-        book.write(first);
-        book.write(second);
-        book.write(other);
-        for (AdmittedWorkers each : new AdmittedWorkers[] {book, AdmittedWorkers.open(folder)}) {
+        records.write(first);
+        records.write(second);
+        records.write(other);
+        for (AdmittedWorkers each : new AdmittedWorkers[] {records, AdmittedWorkers.open(folder)}) {
             assertThat(each.find(TICKET, 0)).contains(first);
             assertThat(each.find(TICKET, 11)).contains(second);
             assertThat(each.find(TICKET, 1)).isEmpty();
         }
-        book.forget(TICKET);
-        for (AdmittedWorkers each : new AdmittedWorkers[] {book, AdmittedWorkers.open(folder)}) {
+        records.forget(TICKET);
+        for (AdmittedWorkers each : new AdmittedWorkers[] {records, AdmittedWorkers.open(folder)}) {
             assertThat(each.find(TICKET, 0)).isEmpty();
             assertThat(each.find(TICKET, 11)).isEmpty();
             assertThat(each.find(other.ticket(), 0)).contains(other);
         }
-        book.forget(TICKET);
+        records.forget(TICKET);
     }
 
     @Test

@@ -17,9 +17,9 @@ import org.junit.jupiter.api.Test;
 class ExpectedWorkersTest {
     private static final String OTHER = "a".repeat(26);
 
-    private final ReceiptFixture world = new ReceiptFixture(2);
-    private final Ticket ticket = world.ticket;
-    private final Allocation given = world.allocation;
+    private final ReceiptFixture fixture = new ReceiptFixture(2);
+    private final Ticket ticket = fixture.ticket;
+    private final Allocation given = fixture.allocation;
     private final ExpectedWorkers expected = new ExpectedWorkers();
 
     ExpectedWorkersTest() throws Exception {}

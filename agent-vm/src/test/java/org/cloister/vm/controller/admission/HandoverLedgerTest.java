@@ -21,11 +21,11 @@ class HandoverLedgerTest {
 
     @Test
     void what_was_spent_is_spent_after_a_start_and_counts_for_its_policy() throws IOException {
-        HandoverLedger book = HandoverLedger.open(folder);
-        assertThat(book.isSpent(TICKET, 0)).isFalse();
-        book.recordHandover(TICKET, 0, NONCE, 7);
-        book.recordHandover(TICKET, 3, NONCE, 7);
-        for (HandoverLedger each : new HandoverLedger[] {book, HandoverLedger.open(folder)}) {
+        HandoverLedger records = HandoverLedger.open(folder);
+        assertThat(records.isSpent(TICKET, 0)).isFalse();
+        records.recordHandover(TICKET, 0, NONCE, 7);
+        records.recordHandover(TICKET, 3, NONCE, 7);
+        for (HandoverLedger each : new HandoverLedger[] {records, HandoverLedger.open(folder)}) {
             assertThat(each.isSpent(TICKET, 0)).isTrue();
             assertThat(each.isSpent(TICKET, 3)).isTrue();
             assertThat(each.isSpent(TICKET, 1)).isFalse();
@@ -37,10 +37,10 @@ class HandoverLedgerTest {
 
     @Test
     void a_ticket_that_has_ended_leaves_nothing_but_its_count() throws IOException {
-        HandoverLedger book = HandoverLedger.open(folder);
-        book.recordHandover(TICKET, 0, NONCE, 7);
-        book.forget(TICKET);
-        assertThat(book.isSpent(TICKET, 0)).isFalse();
+        HandoverLedger records = HandoverLedger.open(folder);
+        records.recordHandover(TICKET, 0, NONCE, 7);
+        records.forget(TICKET);
+        assertThat(records.isSpent(TICKET, 0)).isFalse();
         try (var files = Files.list(folder)) {
             assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("releases"));
         }
@@ -49,11 +49,11 @@ class HandoverLedgerTest {
 
     @Test
     void a_new_policy_counts_anew() throws IOException {
-        HandoverLedger book = HandoverLedger.open(folder);
-        book.recordHandover(TICKET, 0, NONCE, 7);
-        book.recordHandover(TICKET, 1, NONCE, 8);
-        assertThat(book.handoverCount(8)).isEqualTo(1);
-        assertThat(book.handoverCount(7)).isZero();
+        HandoverLedger records = HandoverLedger.open(folder);
+        records.recordHandover(TICKET, 0, NONCE, 7);
+        records.recordHandover(TICKET, 1, NONCE, 8);
+        assertThat(records.handoverCount(8)).isEqualTo(1);
+        assertThat(records.handoverCount(7)).isZero();
     }
 
     @Test
@@ -61,9 +61,9 @@ class HandoverLedgerTest {
         HandoverLedger.open(folder).recordHandover(TICKET, 0, NONCE, 7);
         Path file = folder.resolve(TICKET + ".spent");
         Files.writeString(file, "1 000", StandardOpenOption.APPEND);
-        HandoverLedger book = HandoverLedger.open(folder);
-        assertThat(book.isSpent(TICKET, 1)).isFalse();
-        book.recordHandover(TICKET, 2, NONCE, 7);
+        HandoverLedger records = HandoverLedger.open(folder);
+        assertThat(records.isSpent(TICKET, 1)).isFalse();
+        records.recordHandover(TICKET, 2, NONCE, 7);
         assertThat(HandoverLedger.open(folder).isSpent(TICKET, 2)).isTrue();
         assertThat(file).content().isEqualTo("0 " + NONCE + "\n2 " + NONCE + "\n");
     }
@@ -93,11 +93,12 @@ class HandoverLedgerTest {
             Files.writeString(file, ("0 " + NONCE + "\n").repeat(61));
             Path other = disk.resolve("other");
             assertThatThrownBy(() -> Files.write(other, new byte[1 << 20])).hasMessageContaining("No space");
-            HandoverLedger book = HandoverLedger.open(folder);
-            assertThatThrownBy(() -> book.recordHandover(TICKET, 1, NONCE, 7)).hasMessageContaining("No space");
-            assertThat(book.isSpent(TICKET, 1)).isFalse();
+            HandoverLedger records = HandoverLedger.open(folder);
+            assertThatThrownBy(() -> records.recordHandover(TICKET, 1, NONCE, 7))
+                    .hasMessageContaining("No space");
+            assertThat(records.isSpent(TICKET, 1)).isFalse();
             Files.delete(other);
-            book.recordHandover(TICKET, 2, NONCE, 7);
+            records.recordHandover(TICKET, 2, NONCE, 7);
             HandoverLedger anew = HandoverLedger.open(folder);
             assertThat(anew.isSpent(TICKET, 1)).isFalse();
             assertThat(anew.isSpent(TICKET, 2)).isTrue();

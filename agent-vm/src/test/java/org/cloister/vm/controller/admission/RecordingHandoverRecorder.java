@@ -8,7 +8,7 @@ import org.cloister.protocol.handover.HandoverDocument;
 
 /** What is for receipts. */
 final class RecordingHandoverRecorder implements HandoverRecorder {
-    final List<String> said = new CopyOnWriteArrayList<>();
+    final List<String> recorded = new CopyOnWriteArrayList<>();
     volatile boolean fails;
 
     @Override
@@ -18,11 +18,11 @@ final class RecordingHandoverRecorder implements HandoverRecorder {
         if (fails) {
             throw new IOException("test");
         }
-        said.add("gave " + place.slot() + " " + given.certificates().size());
+        recorded.add("gave " + place.slot() + " " + given.certificates().size());
     }
 
     @Override
     public void recordWorkerStatement(String ticket, int slot, ByteString part) {
-        said.add("ended " + slot + " " + (part.isEmpty() ? "nothing" : "part"));
+        recorded.add("ended " + slot + " " + (part.isEmpty() ? "nothing" : "part"));
     }
 }

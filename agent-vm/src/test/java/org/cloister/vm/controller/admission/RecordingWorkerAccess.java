@@ -9,19 +9,19 @@ import org.cloister.vm.system.tunnel.TunnelPeer;
 
 /** Who was let in, in order. */
 final class RecordingWorkerAccess implements WorkerAccess {
-    final List<String> said = new CopyOnWriteArrayList<>();
+    final List<String> recorded = new CopyOnWriteArrayList<>();
     volatile boolean fails;
 
     @Override
     public void grant(TunnelPeer machine, NfsExport export) throws IOException {
         fail();
-        said.add("admit " + machine.name() + " at " + machine.address() + " as " + export.uid());
+        recorded.add("admit " + machine.name() + " at " + machine.address() + " as " + export.uid());
     }
 
     @Override
     public void revoke(TunnelPeer machine, NfsExport export) throws IOException {
         fail();
-        said.add("dismiss " + machine.name());
+        recorded.add("dismiss " + machine.name());
     }
 
     private void fail() throws IOException {

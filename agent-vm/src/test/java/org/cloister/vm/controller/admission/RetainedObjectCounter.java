@@ -9,10 +9,10 @@ import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** Counts what objects of this package keep in collections, as far as they reach: what a desk has of its peers. */
+/** Counts what objects of this package keep in collections, as far as they reach: what an admission has of its peers. */
 public final class RetainedObjectCounter {
     private static final String OURS = RetainedObjectCounter.class.getPackageName() + ".";
-    /** Of the desk and not of its tests. */
+    /** Of the admission and not of its tests. */
     private static final ProtectionDomain DOMAIN = WorkerAdmission.class.getProtectionDomain();
 
     private final Set<Object> seen = Collections.newSetFromMap(new IdentityHashMap<>());

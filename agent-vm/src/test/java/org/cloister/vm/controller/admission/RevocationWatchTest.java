@@ -12,107 +12,107 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Workers that were believed when they came, in circuits whose both ends are real. */
+/** Workers that were trusted when they connected, in circuits whose both ends are real. */
 class RevocationWatchTest {
-    private final AdmissionFixture world;
+    private final AdmissionFixture fixture;
     private final AdmissionFixture.Vm vm;
 
     RevocationWatchTest(@TempDir Path folder) throws Exception {
-        world = new AdmissionFixture(folder);
-        vm = world.new Vm();
+        fixture = new AdmissionFixture(folder);
+        vm = fixture.new Vm();
     }
 
     @AfterEach
     void close() {
         vm.keys.close();
-        world.close();
+        fixture.close();
     }
 
     /** As soon as whoever hears of a revocation is to act. */
-    private static void ends(AdmissionFixture.Session talk) throws InterruptedException {
-        assertThat(talk.circuit.channel().closeFuture().await(5, TimeUnit.SECONDS))
+    private static void ends(AdmissionFixture.Session session) throws InterruptedException {
+        assertThat(session.circuit.channel().closeFuture().await(5, TimeUnit.SECONDS))
                 .as("the circuit ends within 5 s")
                 .isTrue();
     }
 
-    private static void isDenied(AdmissionFixture.Session talk) throws InterruptedException {
-        assertThat(talk.receive())
+    private static void isDenied(AdmissionFixture.Session session) throws InterruptedException {
+        assertThat(session.receive())
                 .isInstanceOfSatisfying(
                         VerifierMessage.Denied.class,
                         denied -> assertThat(denied.clauses()).containsExactly("revoked"));
-        ends(talk);
+        ends(session);
     }
 
     /** Who has certified each controlling VM. */
     private void revokeOpener() throws Exception {
-        world.beliefs.addRevocationList(world.opening.listOfOpener());
+        fixture.trustStore.addRevocationList(fixture.opening.listOfOpener());
     }
 
     private void isQuiet() throws Exception {
         // Two looks.
         Thread.sleep(2500);
-        world.settle(() -> assertThat(world.news).isEmpty());
+        fixture.settle(() -> assertThat(fixture.events).isEmpty());
     }
 
     @Test
     void a_worker_on_a_host_that_the_site_takes_back_is_told_and_said_to_be_gone_once() throws Exception {
-        AdmissionFixture.Session talk = vm.calls();
-        talk.isGiven();
+        AdmissionFixture.Session session = vm.calls();
+        session.isGiven();
         isQuiet();
-        world.takenBack = true;
-        isDenied(talk);
-        world.isGone("denied-revoked");
+        fixture.takenBack = true;
+        isDenied(session);
+        fixture.isGone("denied-revoked");
         Thread.sleep(1500);
-        world.isGone("denied-revoked");
+        fixture.isGone("denied-revoked");
     }
 
     @Test
     void a_worker_without_a_circuit_is_gone_with_its_host_too() throws Exception {
-        AdmissionFixture.Session talk = vm.calls();
-        talk.isGiven();
-        talk.circuit.channel().close().sync();
-        world.takenBack = true;
-        world.isGone("denied-revoked");
+        AdmissionFixture.Session session = vm.calls();
+        session.isGiven();
+        session.circuit.channel().close().sync();
+        fixture.takenBack = true;
+        fixture.isGone("denied-revoked");
     }
 
     @Test
     void a_slot_that_was_given_nothing_is_refused_when_it_comes_and_not_before() throws Exception {
-        world.takenBack = true;
+        fixture.takenBack = true;
         isQuiet();
     }
 
     @Test
     void a_worker_of_an_earlier_boot_is_gone_with_the_opener_who_opened_that() throws Exception {
         HandoverDocument given = vm.calls().isGiven();
-        world.reopen();
-        AdmissionFixture.Session talk = vm.callsWith(given);
+        fixture.reopen();
+        AdmissionFixture.Session session = vm.callsWith(given);
         isQuiet();
         revokeOpener();
-        ends(talk);
-        world.isGone("denied-revoked");
+        ends(session);
+        fixture.isGone("denied-revoked");
     }
 
     @Test
     void a_worker_that_has_what_this_boot_gives_loses_the_circuit_and_may_come_again() throws Exception {
         HandoverDocument given = vm.calls().isGiven();
-        world.reopen();
-        AdmissionFixture.Session talk = vm.callsWith(given);
+        fixture.reopen();
+        AdmissionFixture.Session session = vm.callsWith(given);
         VmMessage.Resume resume = AdmissionFixture.resume();
-        talk.send(resume);
-        assertThat(talk.receive()).isInstanceOf(ReadmissionGrant.class);
-        talk.send(new VmMessage.Readmitted(resume.fresh()));
-        talk.send(new VmMessage.Heartbeat());
-        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        session.send(resume);
+        assertThat(session.receive()).isInstanceOf(ReadmissionGrant.class);
+        session.send(new VmMessage.Readmitted(resume.fresh()));
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
         revokeOpener();
-        ends(talk);
+        ends(session);
         isQuiet();
     }
 
     @Test
     void a_stranger_under_the_workers_name_takes_nobody_along() throws Exception {
         vm.calls().isGiven();
-        world.reopen();
-        AdmissionFixture.Vm other = world.new Vm();
+        fixture.reopen();
+        AdmissionFixture.Vm other = fixture.new Vm();
         AdmissionFixture.Session stranger = other.callsCertified();
         assertThat(stranger.receive()).isInstanceOf(VerifierMessage.Denied.class);
         revokeOpener();

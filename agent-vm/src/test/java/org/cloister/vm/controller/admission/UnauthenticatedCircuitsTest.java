@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Which circuits give way when there are too many of them. */
 class UnauthenticatedCircuitsTest {
-    private final UnauthenticatedCircuits<IncomingCircuit> unproven =
+    private final UnauthenticatedCircuits<IncomingCircuit> circuits =
             new UnauthenticatedCircuits<>(IncomingCircuit::key);
 
     private record IncomingCircuit(String id, VerificationKey key) {}
@@ -33,37 +33,37 @@ class UnauthenticatedCircuitsTest {
         List<IncomingCircuit> calls = new ArrayList<>();
         for (int i = 0; i < ProtocolLimits.BOOT_CIRCUITS; i++) {
             calls.add(call("call " + i));
-            assertThat(unproven.add(slot(0), calls.get(i))).isEmpty();
+            assertThat(circuits.add(slot(0), calls.get(i))).isEmpty();
         }
-        assertThat(unproven.add(slot(0), call("one more"))).containsExactly(calls.get(0));
-        assertThat(unproven.has(slot(0), calls.get(0))).isFalse();
-        assertThat(unproven.removeAll(slot(0))).hasSize(ProtocolLimits.BOOT_CIRCUITS);
-        assertThat(unproven.removeAll(slot(0))).isEmpty();
+        assertThat(circuits.add(slot(0), call("one more"))).containsExactly(calls.get(0));
+        assertThat(circuits.has(slot(0), calls.get(0))).isFalse();
+        assertThat(circuits.removeAll(slot(0))).hasSize(ProtocolLimits.BOOT_CIRCUITS);
+        assertThat(circuits.removeAll(slot(0))).isEmpty();
     }
 
     @Test
     void a_key_has_one_and_its_newest_stays() throws Exception {
         IncomingCircuit first = call("first");
         IncomingCircuit again = new IncomingCircuit("again", first.key());
-        unproven.add(slot(0), first);
-        assertThat(unproven.add(slot(0), again)).containsExactly(first);
-        assertThat(unproven.removeAll(slot(0))).containsExactly(again);
+        circuits.add(slot(0), first);
+        assertThat(circuits.add(slot(0), again)).containsExactly(first);
+        assertThat(circuits.removeAll(slot(0))).containsExactly(again);
     }
 
     @Test
     void above_the_limit_of_all_the_slot_that_has_most_gives_way_and_a_lone_worker_does_not() throws Exception {
         IncomingCircuit lone = call("the worker of slot 0");
-        unproven.add(slot(0), lone);
+        circuits.add(slot(0), lone);
         List<IncomingCircuit> away = new ArrayList<>();
         for (int slot = 1; slot <= 2 * ProtocolLimits.VM_CIRCUITS / ProtocolLimits.BOOT_CIRCUITS; slot++) {
             for (int i = 0; i < ProtocolLimits.BOOT_CIRCUITS; i++) {
-                away.addAll(unproven.add(slot(slot), call("call " + slot + " " + i)));
+                away.addAll(circuits.add(slot(slot), call("call " + slot + " " + i)));
             }
         }
         assertThat(away).hasSize(1 + ProtocolLimits.VM_CIRCUITS).doesNotContain(lone);
-        assertThat(unproven.has(slot(0), lone)).isTrue();
-        assertThat(unproven.remove(slot(0), lone)).isTrue();
-        assertThat(unproven.remove(slot(0), lone)).isFalse();
-        assertThat(unproven.add(slot(99), call("there is room again"))).isEmpty();
+        assertThat(circuits.has(slot(0), lone)).isTrue();
+        assertThat(circuits.remove(slot(0), lone)).isTrue();
+        assertThat(circuits.remove(slot(0), lone)).isFalse();
+        assertThat(circuits.add(slot(99), call("there is room again"))).isEmpty();
     }
 }

@@ -36,21 +36,21 @@ import org.junit.jupiter.api.io.TempDir;
  * host are not touched.
  */
 class UnauthenticatedWorkerTest {
-    private final AdmissionFixture world;
+    private final AdmissionFixture fixture;
     private final List<AdmissionFixture.Vm> vms = new ArrayList<>();
 
     UnauthenticatedWorkerTest(@TempDir Path folder) throws Exception {
-        world = new AdmissionFixture(folder);
+        fixture = new AdmissionFixture(folder);
     }
 
     @AfterEach
     void close() {
         vms.forEach(vm -> vm.keys.close());
-        world.close();
+        fixture.close();
     }
 
     private AdmissionFixture.Vm vm() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
+        AdmissionFixture.Vm vm = fixture.new Vm();
         vms.add(vm);
         return vm;
     }
@@ -71,7 +71,8 @@ class UnauthenticatedWorkerTest {
     }
 
     private void nothingIsSaid() throws Exception {
-        world.settle(() -> assertThat(world.news).as("what the queue was told").isEmpty());
+        fixture.settle(
+                () -> assertThat(fixture.events).as("what the queue was told").isEmpty());
     }
 
     @Test
@@ -100,7 +101,7 @@ class UnauthenticatedWorkerTest {
         Nonce nonce = worker.asked();
         AdmissionFixture.Session stranger = vm().calls();
         stranger.asked();
-        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
         isDenied(stranger, "spent");
         isHeard(worker);
@@ -121,7 +122,7 @@ class UnauthenticatedWorkerTest {
             stranger.awaitEnd();
         }
         nothingIsSaid();
-        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
         isHeard(worker);
     }
@@ -152,9 +153,9 @@ class UnauthenticatedWorkerTest {
                                                 other.keys.publicKeys(),
                                                 s.claim().nonce(),
                                                 s.claim().binding())),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("circuit");
-        assertThat(vm().calls().isDenied(s -> AdmissionFixture.with(s, inSlot(s, 0)), world.opening.host))
+        assertThat(vm().calls().isDenied(s -> AdmissionFixture.with(s, inSlot(s, 0)), fixture.opening.host))
                 .containsExactly("slot");
         nothingIsSaid();
     }
@@ -188,8 +189,8 @@ class UnauthenticatedWorkerTest {
                             facts.shape(),
                             facts.sharing()));
         };
-        assertThat(vm().calls().isDenied(anotherImage, world.opening.host)).containsExactly("image");
-        world.isGone("denied-image");
+        assertThat(vm().calls().isDenied(anotherImage, fixture.opening.host)).containsExactly("image");
+        fixture.isGone("denied-image");
     }
 
     @Test
@@ -199,7 +200,7 @@ class UnauthenticatedWorkerTest {
         AdmissionFixture.Session worker = vm().calls();
         worker.isGiven();
         // Said before it heard that the slot is spent.
-        second.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        second.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         isDenied(second, "spent");
         isHeard(worker);
         nothingIsSaid();
@@ -209,7 +210,7 @@ class UnauthenticatedWorkerTest {
     void one_that_shows_no_evidence_is_waited_for_no_longer_than_the_limit() throws Exception {
         AdmissionFixture.Vm vm = vm();
         List<VmMessage> heard = new CopyOnWriteArrayList<>();
-        AdmissionFixture.Session silent = world
+        AdmissionFixture.Session silent = fixture
         .new Session(
                 vm,
                 vm.boot,
@@ -238,14 +239,14 @@ class UnauthenticatedWorkerTest {
         assertThat(logged).containsExactly(1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192);
         vm().calls().isGiven();
         isDenied(vm().calls(), "spent");
-        assertThat(world.counts.unauthenticatedPeers()).hasValue(1);
+        assertThat(fixture.counts.unauthenticatedPeers()).hasValue(1);
     }
 
     @Test
     void a_slot_is_spent_for_strangers_after_the_controlling_vm_was_opened_anew() throws Exception {
         AdmissionFixture.Vm vm = vm();
         HandoverDocument given = vm.calls().isGiven();
-        world.reopen();
+        fixture.reopen();
         AdmissionFixture.Session back = vm.callsWith(given);
         back.send(AdmissionFixture.resume());
         assertThat(back.receive()).isInstanceOf(ReadmissionGrant.class);
@@ -261,7 +262,7 @@ class UnauthenticatedWorkerTest {
         lost.isGiven();
         isDenied(vm.calls(), "spent");
         lost.awaitEnd();
-        world.isGone("denied-spent");
+        fixture.isGone("denied-spent");
     }
 
     @Test
@@ -272,7 +273,7 @@ class UnauthenticatedWorkerTest {
         AdmissionFixture.Session second = vm.calls();
         assertThat(second.asked()).isEqualTo(nonce);
         first.awaitEnd();
-        second.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        second.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(second.receive()).isInstanceOf(HandoverDocument.class);
         nothingIsSaid();
     }
@@ -292,7 +293,7 @@ class UnauthenticatedWorkerTest {
         assertThat(strangers.subList(33, 40))
                 .as("what a slot has beside its worker")
                 .allMatch(each -> each.circuit.channel().isActive());
-        worker.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
         for (AdmissionFixture.Session stranger : strangers) {
             stranger.awaitEnd();
@@ -303,34 +304,34 @@ class UnauthenticatedWorkerTest {
 
     @Test
     void nothing_is_kept_of_circuits_that_have_ended_nor_of_a_ticket_that_has() throws Exception {
-        long before = RetainedObjectCounter.by(world.desk);
+        long before = RetainedObjectCounter.by(fixture.admission);
         for (int i = 0; i < 40; i++) {
             AdmissionFixture.Session stranger = vm().calls();
             stranger.asked();
             stranger.circuit.channel().close().sync();
         }
-        world.awaits(() -> RetainedObjectCounter.by(world.desk) <= before);
+        fixture.awaits(() -> RetainedObjectCounter.by(fixture.admission) <= before);
         vm().calls().isGiven();
-        world.settle(() -> world.desk.forget(BootFixture.TICKET));
-        world.awaits(() -> RetainedObjectCounter.by(world.desk) < before);
+        fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
+        fixture.awaits(() -> RetainedObjectCounter.by(fixture.admission) < before);
     }
 
     @Test
     void ten_thousand_keys_leave_nothing_and_each_has_its_own_question_that_stays() throws Exception {
-        ExpectedWorkers.ExpectedSlot place = world.place();
-        WorkerAttestation arriving = world.arriving();
+        ExpectedWorkers.ExpectedSlot place = fixture.place();
+        WorkerAttestation attestation = fixture.createAttestation();
         SigningKey one = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
-        Nonce first = arriving.nonceFor(place, one.verificationKey());
-        long before = RetainedObjectCounter.by(arriving);
+        Nonce first = attestation.nonceFor(place, one.verificationKey());
+        long before = RetainedObjectCounter.by(attestation);
         Set<Nonce> all = new HashSet<>();
         for (int i = 0; i < 10_000; i++) {
-            all.add(arriving.nonceFor(
+            all.add(attestation.nonceFor(
                     place, SigningKey.of(BootFixture.pair(SignatureCurve.P256)).verificationKey()));
         }
         assertThat(all).hasSize(10_000).doesNotContain(first);
-        assertThat(RetainedObjectCounter.by(arriving)).isEqualTo(before);
-        assertThat(arriving.nonceFor(place, one.verificationKey())).isEqualTo(first);
-        assertThat(world.arriving().nonceFor(place, one.verificationKey()))
+        assertThat(RetainedObjectCounter.by(attestation)).isEqualTo(before);
+        assertThat(attestation.nonceFor(place, one.verificationKey())).isEqualTo(first);
+        assertThat(fixture.createAttestation().nonceFor(place, one.verificationKey()))
                 .as("of another boot")
                 .isNotEqualTo(first);
     }

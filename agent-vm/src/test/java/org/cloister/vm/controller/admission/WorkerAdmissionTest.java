@@ -37,69 +37,69 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Workers at the desk, in circuits whose both ends are real, and what each is given. */
+/** Workers at the admission, in circuits whose both ends are real, and what each is given. */
 class WorkerAdmissionTest {
-    private final AdmissionFixture world;
+    private final AdmissionFixture fixture;
 
     WorkerAdmissionTest(@TempDir Path folder) throws Exception {
-        world = new AdmissionFixture(folder);
+        fixture = new AdmissionFixture(folder);
     }
 
     @AfterEach
     void close() {
-        world.close();
+        fixture.close();
     }
 
     @Test
     void a_worker_whose_evidence_holds_is_handed_over_to_and_heard_from_then_on() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
-        AdmissionFixture.Session talk = vm.calls();
-        HandoverDocument given = talk.isGiven();
-        assertThat(given.name()).isEqualTo(world.worker);
+        AdmissionFixture.Vm vm = fixture.new Vm();
+        AdmissionFixture.Session session = vm.calls();
+        HandoverDocument given = session.isGiven();
+        assertThat(given.name()).isEqualTo(fixture.worker);
         assertThat(given.job().nodes()).hasSize(2);
         assertThat(given.accounts().jobUser().login()).isEqualTo("ben");
         assertThat(given.network().mac()).hasToString("52:54:0a:40:0c:06");
-        assertThat(world.access.said).containsExactly("admit " + world.worker.id() + " at 10.64.12.6 as 1002");
-        try (SecretMemory opened = new Hpke(world.opening.crypto)
+        assertThat(fixture.access.recorded).containsExactly("admit " + fixture.worker.id() + " at 10.64.12.6 as 1002");
+        try (SecretMemory opened = new Hpke(fixture.opening.crypto)
                 .open(
                         vm.keys.sealing(),
                         given.sealingContext(),
                         new byte[0],
                         given.mungeKey().bytes().toByteArray())) {
-            assertThat(opened.sameAs(world.munge)).isTrue();
+            assertThat(opened.sameAs(fixture.munge)).isTrue();
         }
-        talk.send(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ofSeconds(1)));
-        talk.send(new VmMessage.Ready());
-        talk.send(new VmMessage.Heartbeat());
-        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
-        talk.send(new VmMessage.FinalStatement(ByteString.copyFrom(
-                DsseEnvelope.sign("part", new byte[] {1}, world.opening.host).bytes())));
-        world.isTold("gave 1 3", "ended 1 part");
-        world.settle(() -> assertThat(world.news)
+        session.send(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ofSeconds(1)));
+        session.send(new VmMessage.Ready());
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        session.send(new VmMessage.FinalStatement(ByteString.copyFrom(
+                DsseEnvelope.sign("part", new byte[] {1}, fixture.opening.host).bytes())));
+        fixture.isTold("gave 1 3", "ended 1 part");
+        fixture.settle(() -> assertThat(fixture.events)
                 .hasSize(2)
                 .anySatisfy(event -> assertThat(event)
                         .isEqualTo(new WorkerEvent.NodeReady(
-                                BootFixture.TICKET, AdmissionFixture.SLOT, world.worker.id()))));
+                                BootFixture.TICKET, AdmissionFixture.SLOT, fixture.worker.id()))));
     }
 
     @Test
     void each_thing_that_is_not_as_it_should_be_denies_by_its_clause() throws Exception {
         SigningKey stranger = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
-        assertThat(world.new Vm().calls().isDenied(UnaryOperator.identity(), stranger))
+        assertThat(fixture.new Vm().calls().isDenied(UnaryOperator.identity(), stranger))
                 .containsExactly("signature");
-        assertThat(world.new Vm()
+        assertThat(fixture.new Vm()
                         .calls()
                         .isDenied(
                                 s -> AdmissionFixture.with(s, facts(s, Digest.sha384("other"), AdmissionFixture.SLOT)),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("image");
-        assertThat(world.new Vm()
+        assertThat(fixture.new Vm()
                         .calls()
                         .isDenied(
                                 s -> AdmissionFixture.with(s, facts(s, ControllerUnlockFixture.IMAGE, 0)),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("slot");
-        assertThat(world.new Vm()
+        assertThat(fixture.new Vm()
                         .calls()
                         .isDenied(
                                 s -> AdmissionFixture.with(
@@ -108,9 +108,9 @@ class WorkerAdmissionTest {
                                                 s.claim().keys(),
                                                 Nonce.random(new SecureRandom()),
                                                 s.claim().binding())),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("nonce");
-        assertThat(world.new Vm()
+        assertThat(fixture.new Vm()
                         .calls()
                         .isDenied(
                                 s -> AdmissionFixture.with(
@@ -119,10 +119,10 @@ class WorkerAdmissionTest {
                                                 s.claim().keys(),
                                                 s.claim().nonce(),
                                                 CircuitBinding.of(new byte[1], new byte[2]))),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("binding");
-        BootKeyPairs others = world.new Vm().keys;
-        assertThat(world.new Vm()
+        BootKeyPairs others = fixture.new Vm().keys;
+        assertThat(fixture.new Vm()
                         .calls()
                         .isDenied(
                                 s -> AdmissionFixture.with(
@@ -131,10 +131,10 @@ class WorkerAdmissionTest {
                                                 others.publicKeys(),
                                                 s.claim().nonce(),
                                                 s.claim().binding())),
-                                world.opening.host))
+                                fixture.opening.host))
                 .containsExactly("circuit");
-        assertThat(world.access.said).isEmpty();
-        assertThat(world.new Vm().calls().isGiven()).as("nothing was spent").isNotNull();
+        assertThat(fixture.access.recorded).isEmpty();
+        assertThat(fixture.new Vm().calls().isGiven()).as("nothing was spent").isNotNull();
     }
 
     private static VmFacts facts(EvidenceStatement statement, Digest image, int slot) {
@@ -145,33 +145,33 @@ class WorkerAdmissionTest {
 
     @Test
     void a_slot_is_handed_over_to_once() throws Exception {
-        world.new Vm().calls().isGiven();
-        AdmissionFixture.Session second = world.new Vm().calls();
+        fixture.new Vm().calls().isGiven();
+        AdmissionFixture.Session second = fixture.new Vm().calls();
         assertThat(((VerifierMessage.Denied) second.receive()).clauses()).containsExactly("spent");
         second.awaitEnd();
-        assertThat(world.access.said).hasSize(1);
+        assertThat(fixture.access.recorded).hasSize(1);
     }
 
     @Test
     void a_circuit_that_breaks_after_the_question_brings_the_same_question_to_the_same_vm_alone() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
+        AdmissionFixture.Vm vm = fixture.new Vm();
         AdmissionFixture.Session broken = vm.calls();
         Nonce nonce = broken.asked();
         broken.circuit.channel().close().sync();
-        assertThat(world.new Vm().calls().asked()).isNotEqualTo(nonce);
+        assertThat(fixture.new Vm().calls().asked()).isNotEqualTo(nonce);
         AdmissionFixture.Session again = vm.calls();
         assertThat(again.asked()).isEqualTo(nonce);
-        again.shows(nonce, UnaryOperator.identity(), world.opening.host);
+        again.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(again.receive()).isInstanceOf(HandoverDocument.class);
     }
 
     @Test
     void a_worker_that_was_away_when_it_was_released_hears_so_when_it_comes_back() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
+        AdmissionFixture.Vm vm = fixture.new Vm();
         AdmissionFixture.Session first = vm.calls();
         HandoverDocument given = first.isGiven();
         first.circuit.channel().close().sync();
-        world.settle(() -> world.desk.release(BootFixture.TICKET));
+        fixture.settle(() -> fixture.admission.release(BootFixture.TICKET));
         AdmissionFixture.Session second = vm.callsWith(given);
         second.send(AdmissionFixture.resume());
         assertThat(second.receive()).isInstanceOf(VerifierMessage.Release.class);
@@ -179,47 +179,47 @@ class WorkerAdmissionTest {
 
     @Test
     void when_a_ticket_ends_its_workers_are_kept_out_and_strangers() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
-        AdmissionFixture.Session talk = vm.calls();
-        talk.isGiven();
-        world.settle(() -> world.desk.forget(BootFixture.TICKET));
-        assertThat(world.access.said).endsWith("dismiss " + world.worker.id());
-        talk.send(new VmMessage.Heartbeat());
-        talk.awaitEnd();
+        AdmissionFixture.Vm vm = fixture.new Vm();
+        AdmissionFixture.Session session = vm.calls();
+        session.isGiven();
+        fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
+        assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id());
+        session.send(new VmMessage.Heartbeat());
+        session.awaitEnd();
     }
 
     private void isGivenNothing() throws Exception {
-        AdmissionFixture.Session talk = world.new Vm().calls();
-        talk.shows(talk.asked(), UnaryOperator.identity(), world.opening.host);
-        talk.awaitEnd();
-        assertThat(talk.listener.heard).isEmpty();
-        world.settle(() -> assertThat(world.news).hasSize(1).first().isInstanceOf(WorkerEvent.NodeGone.class));
+        AdmissionFixture.Session session = fixture.new Vm().calls();
+        session.shows(session.asked(), UnaryOperator.identity(), fixture.opening.host);
+        session.awaitEnd();
+        assertThat(session.listener.heard).isEmpty();
+        fixture.settle(() -> assertThat(fixture.events).hasSize(1).first().isInstanceOf(WorkerEvent.NodeGone.class));
     }
 
     @Test
     void who_cannot_be_let_in_is_given_nothing() throws Exception {
-        world.access.fails = true;
+        fixture.access.fails = true;
         isGivenNothing();
     }
 
     @Test
     void who_would_be_in_no_receipt_is_given_nothing() throws Exception {
-        world.lives.fails = true;
+        fixture.recorder.fails = true;
         isGivenNothing();
     }
 
     @Test
     void nobody_else_gets_a_circuit_in_a_workers_name() throws Exception {
-        AdmissionFixture.Vm vm = world.new Vm();
+        AdmissionFixture.Vm vm = fixture.new Vm();
         TlsCredential others = TlsCredential.of(
                 vm.keys.signing(),
                 List.of(BootCertificate.make(
-                        WorkerName.of(BootFixture.TICKET, 2, world.project),
+                        WorkerName.of(BootFixture.TICKET, 2, fixture.project),
                         SubjectPublicKey.of(vm.keys.publicKeys().signing()),
                         CertificateSigner.of(vm.keys.signing()),
                         ControllerUnlockFixture.NOW,
                         new SecureRandom())));
-        assertThatThrownBy(() -> world.new Session(vm, others)).hasMessageContaining("no circuit");
-        world.settle(() -> assertThat(world.news).isEmpty());
+        assertThatThrownBy(() -> fixture.new Session(vm, others)).hasMessageContaining("no circuit");
+        fixture.settle(() -> assertThat(fixture.events).isEmpty());
     }
 }

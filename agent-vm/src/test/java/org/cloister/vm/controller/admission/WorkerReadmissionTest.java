@@ -29,60 +29,60 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Workers that come back to a controlling VM that was opened anew, in circuits whose both ends are real. */
 class WorkerReadmissionTest {
-    private final AdmissionFixture world;
+    private final AdmissionFixture fixture;
     private final AdmissionFixture.Vm vm;
     private final HandoverDocument given;
 
     WorkerReadmissionTest(@TempDir Path folder) throws Exception {
-        world = new AdmissionFixture(folder);
-        vm = world.new Vm();
+        fixture = new AdmissionFixture(folder);
+        vm = fixture.new Vm();
         given = vm.calls().isGiven();
     }
 
     @AfterEach
     void close() {
         vm.keys.close();
-        world.close();
+        fixture.close();
     }
 
     private AdmissionFixture.Session comesBack() throws Exception {
-        AdmissionFixture.Session talk = vm.callsWith(given);
-        talk.send(AdmissionFixture.resume());
-        return talk;
+        AdmissionFixture.Session session = vm.callsWith(given);
+        session.send(AdmissionFixture.resume());
+        return session;
     }
 
-    private void isDenied(AdmissionFixture.Session talk, String clause) throws Exception {
-        assertThat(talk.receive())
+    private void isDenied(AdmissionFixture.Session session, String clause) throws Exception {
+        assertThat(session.receive())
                 .isInstanceOfSatisfying(
                         VerifierMessage.Denied.class,
                         denied -> assertThat(denied.clauses()).containsExactly(clause));
-        talk.awaitEnd();
-        assertThat(world.access.said).isEmpty();
+        session.awaitEnd();
+        assertThat(fixture.access.recorded).isEmpty();
     }
 
     @Test
     void it_is_let_in_again_with_a_key_and_a_certificate_and_is_a_node_when_it_says_so() throws Exception {
-        world.reopen();
-        AdmissionFixture.Session talk = vm.callsWith(given);
+        fixture.reopen();
+        AdmissionFixture.Session session = vm.callsWith(given);
         VmMessage.Resume resume = AdmissionFixture.resume();
-        talk.send(resume);
-        talk.send(new VmMessage.Ready());
-        ReadmissionGrant anew = (ReadmissionGrant) talk.receive();
+        session.send(resume);
+        session.send(new VmMessage.Ready());
+        ReadmissionGrant anew = (ReadmissionGrant) session.receive();
         assertThat(anew.target().nonce()).isEqualTo(resume.fresh());
-        assertThat(anew.name()).isEqualTo(world.worker);
-        assertThat(world.access.said).containsExactly("admit " + world.worker.id() + " at 10.64.12.6 as 1002");
-        try (SecretMemory opened = new Hpke(world.opening.crypto)
+        assertThat(anew.name()).isEqualTo(fixture.worker);
+        assertThat(fixture.access.recorded).containsExactly("admit " + fixture.worker.id() + " at 10.64.12.6 as 1002");
+        try (SecretMemory opened = new Hpke(fixture.opening.crypto)
                 .open(
                         vm.keys.sealing(),
                         anew.sealingContext(),
                         new byte[0],
                         anew.mungeKey().orElseThrow().bytes().toByteArray())) {
-            assertThat(opened.sameAs(world.munge)).isTrue();
+            assertThat(opened.sameAs(fixture.munge)).isTrue();
         }
-        talk.send(new VmMessage.Readmitted(Nonce.random(new SecureRandom())));
-        talk.send(new VmMessage.Heartbeat());
-        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
-        world.settle(() -> assertThat(world.news).as("of another circuit").isEmpty());
+        session.send(new VmMessage.Readmitted(Nonce.random(new SecureRandom())));
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        fixture.settle(() -> assertThat(fixture.events).as("of another circuit").isEmpty());
 
         AdmissionFixture.Session again = vm.callsWith(anew.certificates());
         VmMessage.Resume second = AdmissionFixture.resume();
@@ -92,37 +92,37 @@ class WorkerReadmissionTest {
         again.send(new VmMessage.Readmitted(second.fresh()));
         again.send(new VmMessage.Heartbeat());
         assertThat(again.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
-        world.settle(() -> assertThat(world.news)
+        fixture.settle(() -> assertThat(fixture.events)
                 .containsExactly(
-                        new WorkerEvent.NodeReady(BootFixture.TICKET, AdmissionFixture.SLOT, world.worker.id())));
-        world.settle(() -> world.desk.forget(BootFixture.TICKET));
-        assertThat(world.access.said).endsWith("dismiss " + world.worker.id());
+                        new WorkerEvent.NodeReady(BootFixture.TICKET, AdmissionFixture.SLOT, fixture.worker.id())));
+        fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
+        assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id());
     }
 
     @Test
     void a_worker_of_this_boot_is_given_nothing_again_until_half_of_its_day_is_over() throws Exception {
-        AdmissionFixture.Session talk = comesBack();
-        talk.send(new VmMessage.Heartbeat());
-        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
-        world.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
+        AdmissionFixture.Session session = comesBack();
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        fixture.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
         ReadmissionGrant anew = (ReadmissionGrant) comesBack().receive();
         assertThat(anew.mungeKey()).isEmpty();
-        assertThat(anew.time()).isEqualTo(world.now);
+        assertThat(anew.time()).isEqualTo(fixture.now);
         assertThat(anew.certificates().get(1)).isEqualTo(given.certificates().get(1));
     }
 
     @Test
     void who_has_an_authoritys_certificate_for_its_name_and_another_key_is_nobody_and_the_worker_stays()
             throws Exception {
-        world.reopen();
+        fixture.reopen();
         AdmissionFixture.Session own = comesBack();
         assertThat(own.receive()).isInstanceOf(ReadmissionGrant.class);
-        world.access.said.clear();
-        AdmissionFixture.Vm other = world.new Vm();
+        fixture.access.recorded.clear();
+        AdmissionFixture.Vm other = fixture.new Vm();
         isDenied(other.callsCertified(), "another-key");
         own.send(new VmMessage.Heartbeat());
         assertThat(own.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
-        world.settle(() -> assertThat(world.news).isEmpty());
+        fixture.settle(() -> assertThat(fixture.events).isEmpty());
         other.keys.close();
     }
 
@@ -130,8 +130,8 @@ class WorkerReadmissionTest {
     void who_was_never_handed_over_to_is_unknown_whatever_certificate_it_has(@TempDir Path empty) throws Exception {
         try (AdmissionFixture fresh = new AdmissionFixture(empty)) {
             AdmissionFixture.Vm stranger = fresh.new Vm();
-            AdmissionFixture.Session talk = stranger.callsCertified();
-            assertThat(((VerifierMessage.Denied) talk.receive()).clauses()).containsExactly("unknown");
+            AdmissionFixture.Session session = stranger.callsCertified();
+            assertThat(((VerifierMessage.Denied) session.receive()).clauses()).containsExactly("unknown");
             assertThat(fresh.new Vm().calls().isGiven())
                     .as("the slot is its worker's still")
                     .isNotNull();
@@ -140,43 +140,43 @@ class WorkerReadmissionTest {
 
     @Test
     void a_ticket_that_was_forgotten_has_no_workers_to_come_back() throws Exception {
-        world.settle(() -> world.desk.forget(BootFixture.TICKET));
-        world.reopen();
+        fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
+        fixture.reopen();
         isDenied(vm.callsWith(given), "unknown");
     }
 
     @Test
     void one_of_another_life_of_its_vm_is_refused() throws Exception {
-        world.reopen();
-        AdmissionFixture.Session talk = vm.callsWith(given);
-        talk.send(new VmMessage.Resume(
+        fixture.reopen();
+        AdmissionFixture.Session session = vm.callsWith(given);
+        session.send(new VmMessage.Resume(
                 BootFixture.TICKET, AdmissionFixture.SLOT, "b".repeat(26), Nonce.random(new SecureRandom())));
-        isDenied(talk, "another-vm");
-        world.isGone("denied-another-vm");
+        isDenied(session, "another-vm");
+        fixture.isGone("denied-another-vm");
     }
 
     @Test
     void an_allocation_that_says_another_address_lets_nobody_in() throws Exception {
-        world.address = 9;
-        world.reopen();
+        fixture.address = 9;
+        fixture.reopen();
         isDenied(comesBack(), "another-slot");
-        world.isGone("denied-another-slot");
+        fixture.isGone("denied-another-slot");
     }
 
     @Test
     void a_host_or_an_image_that_the_owners_took_back_lets_nobody_in() throws Exception {
-        ProjectPolicy before = world.policy;
-        world.policy = with(
+        ProjectPolicy before = fixture.policy;
+        fixture.policy = with(
                 before, List.of(new AcceptedHost("node3", vm.keys.publicKeys().signing())), before.images());
-        world.reopen();
+        fixture.reopen();
         isDenied(comesBack(), "host");
-        world.policy =
+        fixture.policy =
                 with(before, before.hosts(), List.of(new AcceptedImage(Digest.sha384("another"), Optional.empty())));
-        world.reopen();
+        fixture.reopen();
         isDenied(comesBack(), "image");
-        world.policy = before;
-        world.revoked = true;
-        world.reopen();
+        fixture.policy = before;
+        fixture.revoked = true;
+        fixture.reopen();
         isDenied(comesBack(), "revoked");
     }
 
@@ -199,52 +199,52 @@ class WorkerReadmissionTest {
 
     @Test
     void the_worker_of_somebody_who_is_no_member_any_more_is_refused() throws Exception {
-        world.members = List.of(AdmissionFixture.ANN);
-        world.reopen();
+        fixture.members = List.of(AdmissionFixture.ANN);
+        fixture.reopen();
         isDenied(comesBack(), "no-member");
-        world.isGone("denied-no-member");
+        fixture.isGone("denied-no-member");
     }
 
     @Test
     void who_cannot_be_let_in_now_comes_again() throws Exception {
-        world.reopen();
-        world.access.fails = true;
-        AdmissionFixture.Session talk = comesBack();
-        talk.awaitEnd();
-        assertThat(talk.listener.heard).isEmpty();
-        world.settle(() -> assertThat(world.news).isEmpty());
-        world.access.fails = false;
+        fixture.reopen();
+        fixture.access.fails = true;
+        AdmissionFixture.Session session = comesBack();
+        session.awaitEnd();
+        assertThat(session.listener.heard).isEmpty();
+        fixture.settle(() -> assertThat(fixture.events).isEmpty());
+        fixture.access.fails = false;
         assertThat(comesBack().receive()).isInstanceOf(ReadmissionGrant.class);
     }
 
     @Test
     void one_that_cannot_be_renewed_goes_on_with_what_it_has() throws Exception {
-        world.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
-        world.access.fails = true;
-        AdmissionFixture.Session talk = comesBack();
-        talk.send(new VmMessage.Heartbeat());
-        assertThat(talk.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+        fixture.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
+        fixture.access.fails = true;
+        AdmissionFixture.Session session = comesBack();
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
     }
 
     @Test
     void one_that_was_released_hears_that_and_gets_nothing() throws Exception {
-        world.reopen();
-        world.settle(() -> world.desk.release(BootFixture.TICKET));
+        fixture.reopen();
+        fixture.settle(() -> fixture.admission.release(BootFixture.TICKET));
         assertThat(comesBack().receive()).isInstanceOf(VerifierMessage.Release.class);
-        assertThat(world.access.said).isEmpty();
+        assertThat(fixture.access.recorded).isEmpty();
     }
 
     @Test
     void what_is_handed_over_stands_in_the_book_before(@TempDir Path elsewhere) throws IOException {
-        AdmittedWorker guest = AdmittedWorkers.open(world.folder.resolve("guests"))
+        AdmittedWorker admitted = AdmittedWorkers.open(fixture.folder.resolve("guests"))
                 .find(BootFixture.TICKET, AdmissionFixture.SLOT)
                 .orElseThrow();
-        assertThat(guest.keys()).isEqualTo(vm.keys.publicKeys());
-        assertThat(guest.uid()).isEqualTo(1002);
-        assertThat(guest.gid()).isEqualTo(1000);
-        assertThat(guest.vm()).isEqualTo(ControllerUnlockFixture.VM);
-        assertThat(guest.address()).hasToString("10.64.12.6");
-        assertThat(guest.image()).isEqualTo(ControllerUnlockFixture.IMAGE);
+        assertThat(admitted.keys()).isEqualTo(vm.keys.publicKeys());
+        assertThat(admitted.uid()).isEqualTo(1002);
+        assertThat(admitted.gid()).isEqualTo(1000);
+        assertThat(admitted.vm()).isEqualTo(ControllerUnlockFixture.VM);
+        assertThat(admitted.address()).hasToString("10.64.12.6");
+        assertThat(admitted.image()).isEqualTo(ControllerUnlockFixture.IMAGE);
         assertThat(AdmittedWorkers.open(elsewhere).find(BootFixture.TICKET, AdmissionFixture.SLOT))
                 .isEmpty();
     }

@@ -114,7 +114,7 @@ class AdminCommentTest {
     @Test
     void every_value_is_its_texts() throws Exception {
         Random random = new Random(8);
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int pass = 0; pass < ROUNDS; pass++) {
             AdminComment value = any(random);
             assertThat(AdminComment.parse(value.text())).isEqualTo(value);
         }
@@ -125,7 +125,7 @@ class AdminCommentTest {
     void any_text_is_that_of_its_value_or_is_refused() {
         Random random = new Random(8);
         int refused = 0;
-        for (int round = 0; round < ROUNDS; round++) {
+        for (int pass = 0; pass < ROUNDS; pass++) {
             String text = mutated(any(random).text(), random);
             try {
                 assertThat(AdminComment.parse(text).text()).isEqualTo(text);

@@ -18,7 +18,7 @@ final class FakeWorkerAllocator implements WorkerAllocator {
     static final EndReason TROUBLE = new EndReason(WorkerPhase.BOOT, "boot", "the VM did not start", "try again", true);
 
     private final SimulatedSlurm slurm;
-    private final FaultInjector mischief;
+    private final FaultInjector faults;
     private final Random random;
     private final int quota;
     private final Map<String, Ticket> tickets = new LinkedHashMap<>();
@@ -32,16 +32,16 @@ final class FakeWorkerAllocator implements WorkerAllocator {
         int step;
         boolean ending;
         EndReason why = EndReason.NONE;
-        final List<WorkerEvent> told = new ArrayList<>();
+        final List<WorkerEvent> statuses = new ArrayList<>();
 
         Ticket(int slots) {
             this.slots = slots;
         }
     }
 
-    FakeWorkerAllocator(SimulatedSlurm slurm, FaultInjector mischief, Random random, int quota) {
+    FakeWorkerAllocator(SimulatedSlurm slurm, FaultInjector faults, Random random, int quota) {
         this.slurm = slurm;
-        this.mischief = mischief;
+        this.faults = faults;
         this.random = random;
         this.quota = quota;
     }
@@ -54,7 +54,7 @@ final class FakeWorkerAllocator implements WorkerAllocator {
         return tickets.size();
     }
 
-    int asked() {
+    int requested() {
         return everAsked.size();
     }
 
@@ -72,18 +72,18 @@ final class FakeWorkerAllocator implements WorkerAllocator {
                 slurm.lose(node(id, slot));
             }
             tickets.remove(id);
-            tell(ticket, new WorkerEvent.Ended(id, ticket.why));
+            report(ticket, new WorkerEvent.Ended(id, ticket.why));
         } else if (random.nextInt(1000) < failures) {
             fail(id, ticket);
         } else if (ticket.step == 0) {
             ticket.step++;
-            tell(ticket, new WorkerEvent.Passed(id, 0, WorkerPhase.QUEUE, Duration.ofMillis(40)));
-            tell(ticket, new WorkerEvent.Allocated(id, ticket.slots));
+            report(ticket, new WorkerEvent.Passed(id, 0, WorkerPhase.QUEUE, Duration.ofMillis(40)));
+            report(ticket, new WorkerEvent.Allocated(id, ticket.slots));
         } else if (ticket.step <= ticket.slots) {
             int slot = ticket.step++ - 1;
-            tell(ticket, new WorkerEvent.Passed(id, slot, WorkerPhase.BOOT, Duration.ofMillis(50 + slot)));
+            report(ticket, new WorkerEvent.Passed(id, slot, WorkerPhase.BOOT, Duration.ofMillis(50 + slot)));
             slurm.register(node(id, slot), id);
-            tell(ticket, new WorkerEvent.NodeReady(id, slot, node(id, slot)));
+            report(ticket, new WorkerEvent.NodeReady(id, slot, node(id, slot)));
         }
     }
 
@@ -91,10 +91,10 @@ final class FakeWorkerAllocator implements WorkerAllocator {
         ticket.why = TROUBLE;
         if (ticket.step == 0) {
             tickets.remove(id);
-            tell(ticket, new WorkerEvent.Refused(id, TROUBLE));
+            report(ticket, new WorkerEvent.Refused(id, TROUBLE));
         } else if (random.nextBoolean()) {
             slurm.lose(node(id, 0));
-            tell(ticket, new WorkerEvent.NodeGone(id, 0, TROUBLE));
+            report(ticket, new WorkerEvent.NodeGone(id, 0, TROUBLE));
         } else {
             ticket.ending = true;
         }
@@ -106,14 +106,14 @@ final class FakeWorkerAllocator implements WorkerAllocator {
             for (int slot = 0; slot < ticket.slots; slot++) {
                 if (node(id, slot).equals(node)) {
                     slurm.lose(node);
-                    tell(ticket, new WorkerEvent.NodeGone(id, slot, TROUBLE));
+                    report(ticket, new WorkerEvent.NodeGone(id, slot, TROUBLE));
                 }
             }
         });
     }
 
-    private void tell(Ticket ticket, WorkerEvent event) {
-        ticket.told.add(event);
+    private void report(Ticket ticket, WorkerEvent event) {
+        ticket.statuses.add(event);
         events.accept(event);
         if (random.nextInt(5) == 0) {
             events.accept(event);
@@ -127,7 +127,7 @@ final class FakeWorkerAllocator implements WorkerAllocator {
 
     @Override
     public void submitTicket(String ticket, ResourceRequest request) {
-        mischief.kill();
+        faults.kill();
         if (everAsked.contains(ticket)) {
             throw new AssertionError("ticket " + ticket + " asked for twice");
         }
@@ -136,18 +136,18 @@ final class FakeWorkerAllocator implements WorkerAllocator {
         if (tickets.size() > quota) {
             throw new AssertionError("want at most " + quota + " tickets, have " + tickets.size());
         }
-        mischief.kill();
+        faults.kill();
     }
 
     @Override
     public void resumeTicket(String ticket) {
-        mischief.kill();
+        faults.kill();
         Ticket known = tickets.get(ticket);
         if (known == null) {
             events.accept(new WorkerEvent.Ended(
                     ticket, new EndReason(WorkerPhase.TEARDOWN, "unknown", "not known", "", true)));
         } else {
-            known.told.forEach(events);
+            known.statuses.forEach(events);
         }
     }
 
@@ -162,13 +162,13 @@ final class FakeWorkerAllocator implements WorkerAllocator {
     }
 
     private void end(String ticket) {
-        mischief.kill();
+        faults.kill();
         Ticket known = tickets.get(ticket);
         if (known == null) {
             events.accept(new WorkerEvent.Ended(ticket, EndReason.NONE));
         } else {
             known.ending = true;
         }
-        mischief.kill();
+        faults.kill();
     }
 }

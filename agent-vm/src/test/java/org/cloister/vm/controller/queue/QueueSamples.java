@@ -125,11 +125,11 @@ final class QueueSamples {
 
     /** Both nodes ready at 10 s. */
     static WorkerReports ready(String ticket) {
-        WorkerReports heard = new WorkerReports();
-        heard.apply(new WorkerEvent.Allocated(ticket, 2), 5_000);
-        heard.apply(new WorkerEvent.NodeReady(ticket, 0, "vm-a-0"), 9_000);
-        heard.apply(new WorkerEvent.NodeReady(ticket, 1, "vm-a-1"), 10_000);
-        return heard;
+        WorkerReports reports = new WorkerReports();
+        reports.apply(new WorkerEvent.Allocated(ticket, 2), 5_000);
+        reports.apply(new WorkerEvent.NodeReady(ticket, 0, "vm-a-0"), 9_000);
+        reports.apply(new WorkerEvent.NodeReady(ticket, 1, "vm-a-1"), 10_000);
+        return reports;
     }
 
     static Map<String, LocalSlurmNode> nodes(String ticket, LocalSlurmNode.State first, LocalSlurmNode.State second) {
@@ -140,9 +140,9 @@ final class QueueSamples {
     }
 
     static SchedulingPolicy.Observation sight(
-            JobTicket entry, LocalSlurmJob job, WorkerReports heard, Map<String, LocalSlurmNode> nodes, long nowMs) {
+            JobTicket entry, LocalSlurmJob job, WorkerReports reports, Map<String, LocalSlurmNode> nodes, long nowMs) {
         return new SchedulingPolicy.Observation(
-                entry, heard, Optional.of(job), 0, Optional.of(request(2, 10)), nodes, OptionalLong.empty(), nowMs);
+                entry, reports, Optional.of(job), 0, Optional.of(request(2, 10)), nodes, OptionalLong.empty(), nowMs);
     }
 
     static Duration seconds(double seconds) {

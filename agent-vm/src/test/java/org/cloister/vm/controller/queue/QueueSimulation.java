@@ -22,7 +22,7 @@ final class QueueSimulation implements AutoCloseable {
             QUOTA, List.of(new HostShape(4, 4, 1000, 0)), List.of(), 3, Duration.ofSeconds(5), Duration.ofHours(1));
 
     final Random random;
-    final FaultInjector mischief;
+    final FaultInjector faults;
     final SimulatedSlurm slurm;
     final FakeWorkerAllocator workers;
     final InMemoryJobStatusStore statuses = new InMemoryJobStatusStore();
@@ -32,29 +32,29 @@ final class QueueSimulation implements AutoCloseable {
     private long aheadMs = 1_700_000_000_000L;
 
     /** Whether workers reach slurmctld. */
-    boolean door = true;
+    boolean slurmctldReachable = true;
 
     private int submitted;
     int restarts;
     QueueJournal ledger;
-    private SchedulingPass round;
+    private SchedulingPass pass;
     private AdminCommentWriter statements;
     private boolean alive;
 
     QueueSimulation(long seed, Path file) throws IOException {
         this.random = new Random(seed);
-        this.mischief = new FaultInjector(random);
-        this.slurm = new SimulatedSlurm(mischief);
-        this.workers = new FakeWorkerAllocator(slurm, mischief, random, QUOTA);
+        this.faults = new FaultInjector(random);
+        this.slurm = new SimulatedSlurm(faults);
+        this.workers = new FakeWorkerAllocator(slurm, faults, random, QUOTA);
         this.file = file;
         this.ledger = QueueJournal.open(file);
         this.statements = new AdminCommentWriter(slurm);
-        this.round = round();
+        this.pass = runPass();
         this.alive = true;
-        workers.start(round::onWorkerEvent);
+        workers.start(pass::onWorkerEvent);
     }
 
-    private SchedulingPass round() {
+    private SchedulingPass runPass() {
         return new SchedulingPass(
                 new SchedulingPass.Environment(
                         SETTINGS,
@@ -66,7 +66,7 @@ final class QueueSimulation implements AutoCloseable {
                         () -> Instant.ofEpochMilli(nowMs + aheadMs),
                         () -> nowMs,
                         new Ids(),
-                        () -> door),
+                        () -> slurmctldReachable),
                 statements,
                 Runnable::run);
     }
@@ -90,7 +90,7 @@ final class QueueSimulation implements AutoCloseable {
                 restart();
             }
             if (alive) {
-                round.run();
+                pass.run();
                 statements.write(nowMs);
             }
         } catch (FaultInjector.SimulatedKill e) {
@@ -120,14 +120,14 @@ final class QueueSimulation implements AutoCloseable {
 
     private void restart() throws IOException {
         restarts++;
-        mischief.revive();
+        faults.revive();
         ledger.close();
         ledger = QueueJournal.open(file);
         statements = new AdminCommentWriter(slurm);
-        round = round();
+        pass = runPass();
         alive = true;
-        workers.start(round::onWorkerEvent);
-        round.resume();
+        workers.start(pass::onWorkerEvent);
+        pass.resume();
     }
 
     private void requireOneOpenTicketEach() {

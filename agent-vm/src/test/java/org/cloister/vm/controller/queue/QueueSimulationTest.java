@@ -28,8 +28,8 @@ class QueueSimulationTest {
     @MethodSource("seeds")
     void every_job_ends_once_and_nothing_is_left_whatever_happens(long seed) throws Exception {
         try (QueueSimulation walk = new QueueSimulation(seed, folder.resolve("ledger"))) {
-            walk.mischief.kills = 4;
-            walk.mischief.lostAnswers = 30;
+            walk.faults.kills = 4;
+            walk.faults.lostAnswers = 30;
             walk.workers.failures = 20;
             for (int i = 0; i < STEPS; i++) {
                 if (walk.random.nextInt(8) == 0) {
@@ -42,8 +42,8 @@ class QueueSimulationTest {
                 walk.storm();
                 walk.step();
             }
-            walk.mischief.kills = 0;
-            walk.mischief.lostAnswers = 0;
+            walk.faults.kills = 0;
+            walk.faults.lostAnswers = 0;
             walk.workers.failures = 0;
             walk.slurm.misfits = false;
             walk.slurm.accounting = true;
@@ -57,7 +57,7 @@ class QueueSimulationTest {
 
     private static void requireAllEnded(QueueSimulation walk) {
         assertThat(walk.restarts).as("kills").isPositive();
-        assertThat(walk.workers.asked()).as("tickets").isPositive();
+        assertThat(walk.workers.requested()).as("tickets").isPositive();
         assertThat(walk.slurm.records.values()).allSatisfy(job -> {
             assertThat(job.state).as("state of " + job.id).isEqualTo(LocalSlurmJobState.ENDED);
             assertThat(job.ends).as("ends of " + job.id).isEqualTo(1);

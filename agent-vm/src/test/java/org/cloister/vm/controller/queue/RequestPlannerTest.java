@@ -35,22 +35,22 @@ class RequestPlannerTest {
                 Optional.of(Duration.ofSeconds(61)));
     }
 
-    private ResourceRequest asked(JobRequirements demand) {
+    private ResourceRequest requested(JobRequirements demand) {
         return requests.plan(demand, List.of()).request().orElseThrow();
     }
 
     @Test
     void tasks_are_spread_evenly_and_limits_rounded_up() {
-        assertThat(asked(demand(2, 2, 5, 1, 100, false, false)))
+        assertThat(requested(demand(2, 2, 5, 1, 100, false, false)))
                 .isEqualTo(
                         new ResourceRequest(2, OptionalInt.of(5), 1, OptionalInt.of(3), 100, 0, false, 2, List.of()));
     }
 
     @Test
     void tasks_without_a_count_of_nodes_get_as_few_as_hold_them() {
-        assertThat(asked(demand(1, 1, 8, 1, 100, true, false)).nodes()).isEqualTo(1);
-        assertThat(asked(demand(1, 1, 12, 1, 100, true, false)).nodes()).isEqualTo(3);
-        assertThat(asked(demand(1, 3, 12, 1, 100, true, false)).nodes()).isEqualTo(3);
+        assertThat(requested(demand(1, 1, 8, 1, 100, true, false)).nodes()).isEqualTo(1);
+        assertThat(requested(demand(1, 1, 12, 1, 100, true, false)).nodes()).isEqualTo(3);
+        assertThat(requested(demand(1, 3, 12, 1, 100, true, false)).nodes()).isEqualTo(3);
         assertThat(requests.plan(demand(1, 2, 12, 1, 100, true, false), List.of())
                         .request())
                 .isEmpty();
@@ -58,15 +58,15 @@ class RequestPlannerTest {
 
     @Test
     void memory_of_a_cpu_is_counted_for_a_nodes_tasks() {
-        assertThat(asked(demand(2, 2, 4, 2, 100, true, false)).memoryMib()).isEqualTo(400);
+        assertThat(requested(demand(2, 2, 4, 2, 100, true, false)).memoryMib()).isEqualTo(400);
     }
 
     @Test
     void all_memory_or_all_cpus_of_a_node_are_asked_for_as_a_whole_node() {
-        assertThat(asked(demand(1, 1, 1, 1, 0, false, false)))
+        assertThat(requested(demand(1, 1, 1, 1, 0, false, false)))
                 .isEqualTo(new ResourceRequest(1, OptionalInt.of(1), 1, OptionalInt.empty(), 0, 0, true, 2, List.of()));
-        assertThat(asked(demand(1, 1, 1, 1, 100, true, true)).memoryMib()).isZero();
-        assertThat(asked(demand(1, 1, 1, 1, 100, false, true)).memoryMib()).isEqualTo(100);
+        assertThat(requested(demand(1, 1, 1, 1, 100, true, true)).memoryMib()).isZero();
+        assertThat(requested(demand(1, 1, 1, 1, 100, false, true)).memoryMib()).isEqualTo(100);
     }
 
     @Test
@@ -90,7 +90,7 @@ class RequestPlannerTest {
     void a_job_without_a_limit_has_the_longest_and_one_of_years_is_refused() {
         JobRequirements none =
                 new JobRequirements(1, 1, 1, 1, OptionalInt.empty(), 1, false, 0, false, Optional.empty());
-        assertThat(asked(none).minutes()).isEqualTo(120);
+        assertThat(requested(none).minutes()).isEqualTo(120);
         JobRequirements years = new JobRequirements(
                 1, 1, 1, 1, OptionalInt.empty(), 1, false, 0, false, Optional.of(Duration.ofDays(800)));
         assertThat(requests.plan(years, List.of()).refusal()).startsWith("time limit: want at most");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What users see of it, without mischief. */
+/** What users see of it, without faults. */
 class SchedulingPassTest {
     private static final int PATIENCE = 2000;
 
@@ -68,7 +68,7 @@ class SchedulingPassTest {
         walk().workers.failures = 1000;
         FakeSlurmJob job = walk().slurm.submit("1", 1);
         until(() -> job.waitsFor.equals("JobHeldAdmin"));
-        assertThat(walk().workers.asked()).isEqualTo(3);
+        assertThat(walk().workers.requested()).isEqualTo(3);
         walk().step();
         assertThat(status(job).orElseThrow().text())
                 .contains("attempt 3 failed in boot (boot)", "try again", "scontrol release 1");
@@ -84,7 +84,7 @@ class SchedulingPassTest {
         job.admin = "";
         until(() -> job.waitsFor.equals("JobHeldAdmin"));
         assertThat(status(job).orElseThrow().text()).contains("want one that the submit plugin wrote");
-        assertThat(walk().workers.asked()).isZero();
+        assertThat(walk().workers.requested()).isZero();
     }
 
     @Test
@@ -113,12 +113,12 @@ class SchedulingPassTest {
     @Test
     void while_no_worker_reaches_slurmctld_a_job_whose_nodes_have_come_says_so() throws Exception {
         FakeSlurmJob job = walk().slurm.submit("1", 1);
-        walk().door = false;
+        walk().slurmctldReachable = false;
         until(() ->
                 status(job).filter(each -> each.phase().equals("registration")).isPresent());
-        assertThat(status(job)).hasValueSatisfying(told -> {
-            assertThat(told.waitsOn()).isEqualTo("the controlling VM");
-            assertThat(told.text()).contains("the filter before slurmctld does not run");
+        assertThat(status(job)).hasValueSatisfying(statuses -> {
+            assertThat(statuses.waitsOn()).isEqualTo("the controlling VM");
+            assertThat(statuses.text()).contains("the filter before slurmctld does not run");
         });
     }
 
@@ -178,7 +178,7 @@ class SchedulingPassTest {
         until(walk()::isOver);
         assertThat(job.restarts).isEqualTo(1);
         assertThat(job.ends).isEqualTo(1);
-        assertThat(walk().workers.asked()).isEqualTo(2);
+        assertThat(walk().workers.requested()).isEqualTo(2);
     }
 
     @Test
@@ -193,7 +193,7 @@ class SchedulingPassTest {
         assertThat(job.state).isEqualTo(LocalSlurmJobState.RUNNING);
         until(walk()::isOver);
         assertThat(job.restarts).isZero();
-        assertThat(walk().workers.asked()).isEqualTo(1);
+        assertThat(walk().workers.requested()).isEqualTo(1);
     }
 
     @Test
@@ -206,7 +206,7 @@ class SchedulingPassTest {
         assertThat(walk().nowMs - from).isLessThan(SimulatedSlurm.NODE_TIMEOUT_MS);
         until(walk()::isOver);
         assertThat(job.restarts).isEqualTo(1);
-        assertThat(walk().workers.asked()).isEqualTo(2);
+        assertThat(walk().workers.requested()).isEqualTo(2);
     }
 
     @Test
@@ -237,7 +237,7 @@ class SchedulingPassTest {
         assertThat(job.state).isEqualTo(LocalSlurmJobState.PENDING);
         until(walk()::isOver);
         assertThat(job.ends).isEqualTo(1);
-        assertThat(walk().workers.asked()).isEqualTo(2);
+        assertThat(walk().workers.requested()).isEqualTo(2);
     }
 
     @Test
@@ -287,7 +287,7 @@ class SchedulingPassTest {
         FakeSlurmJob fresh = walk().slurm.submit("1", 1);
         fresh.badConstraints = true;
         FakeSlurmJob asked = walk().slurm.submit("2", 1);
-        until(() -> walk().workers.asked() > 0);
+        until(() -> walk().workers.requested() > 0);
         asked.badConstraints = true;
         until(walk()::isOver);
         assertThat(fresh.ends + asked.ends).isEqualTo(2);
@@ -318,7 +318,7 @@ class SchedulingPassTest {
             assertThat(each.ends).isEqualTo(1);
             assertThat(each.restarts).isZero();
         }
-        assertThat(walk().workers.asked()).isEqualTo(2);
+        assertThat(walk().workers.requested()).isEqualTo(2);
     }
 
     @Test
@@ -329,6 +329,6 @@ class SchedulingPassTest {
         walk().workers.failures = 0;
         walk().setClock(Duration.ofHours(-1));
         until(() -> job.state == LocalSlurmJobState.RUNNING);
-        assertThat(walk().workers.asked()).isEqualTo(2);
+        assertThat(walk().workers.requested()).isEqualTo(2);
     }
 }

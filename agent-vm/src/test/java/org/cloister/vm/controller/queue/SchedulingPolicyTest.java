@@ -35,12 +35,12 @@ class SchedulingPolicyTest {
             new TicketDecision.GiveUp(false, JobTicket.Stage.WITHDRAWN, Optional.empty());
     private static final EndReason TROUBLE = new EndReason(WorkerPhase.BOOT, "boot", "it did not start", "", true);
 
-    private final SchedulingPolicy course = new SchedulingPolicy(Duration.ofSeconds(30));
+    private final SchedulingPolicy policy = new SchedulingPolicy(Duration.ofSeconds(30));
     private final Map<String, LocalSlurmNode> idle =
             nodes(TICKET, LocalSlurmNode.State.IDLE, LocalSlurmNode.State.IDLE);
 
     private TicketDecision of(SchedulingPolicy.Observation sight) {
-        return course.decide(List.of(sight), true).get(0);
+        return policy.decide(List.of(sight), true).get(0);
     }
 
     @Test
@@ -147,17 +147,17 @@ class SchedulingPolicyTest {
 
     @Test
     void a_node_that_goes_before_the_start_is_a_failure_with_the_workers_words() {
-        WorkerReports heard = ready(TICKET);
-        heard.apply(new WorkerEvent.NodeGone(TICKET, 1, TROUBLE), 10_500);
-        assertThat(of(sight(entry(), waiting("None"), heard, idle, 11_000)))
+        WorkerReports reports = ready(TICKET);
+        reports.apply(new WorkerEvent.NodeGone(TICKET, 1, TROUBLE), 10_500);
+        assertThat(of(sight(entry(), waiting("None"), reports, idle, 11_000)))
                 .isEqualTo(new TicketDecision.GiveUp(false, JobTicket.Stage.WITHDRAWN, Optional.of(TROUBLE)));
     }
 
     @Test
     void a_ticket_of_which_only_the_end_is_heard_after_a_restart_has_not_failed() {
-        WorkerReports heard = new WorkerReports();
-        heard.apply(new WorkerEvent.Ended(TICKET, TROUBLE), 10_500);
-        assertThat(of(sight(entry(), waiting("None"), heard, idle, 11_000))).isEqualTo(WITHDRAWN);
+        WorkerReports reports = new WorkerReports();
+        reports.apply(new WorkerEvent.Ended(TICKET, TROUBLE), 10_500);
+        assertThat(of(sight(entry(), waiting("None"), reports, idle, 11_000))).isEqualTo(WITHDRAWN);
     }
 
     @Test
@@ -182,9 +182,9 @@ class SchedulingPolicyTest {
 
     @Test
     void a_running_job_loses_the_nodes_whose_vms_have_gone_and_an_ended_one_releases_its_ticket() {
-        WorkerReports heard = ready(TICKET);
-        heard.apply(new WorkerEvent.NodeGone(TICKET, 1, TROUBLE), 10_500);
-        assertThat(of(sight(entry(), job("7", LocalSlurmJobState.RUNNING, "None", FEATURE), heard, idle, 11_000)))
+        WorkerReports reports = ready(TICKET);
+        reports.apply(new WorkerEvent.NodeGone(TICKET, 1, TROUBLE), 10_500);
+        assertThat(of(sight(entry(), job("7", LocalSlurmJobState.RUNNING, "None", FEATURE), reports, idle, 11_000)))
                 .isEqualTo(new TicketDecision.Runs(Set.of("vm-a-1"), false));
         assertThat(of(sight(entry(), job("7", LocalSlurmJobState.ENDED, "None", FEATURE), ready(TICKET), idle, 11_000)))
                 .isEqualTo(new TicketDecision.GiveUp(false, JobTicket.Stage.RELEASED, Optional.empty()));
@@ -198,9 +198,9 @@ class SchedulingPolicyTest {
         assertThat(of(missing(ready(TICKET), SchedulingPolicy.LOST_POLLS))).isEqualTo(WITHDRAWN);
     }
 
-    private SchedulingPolicy.Observation missing(WorkerReports heard, int looks) {
+    private SchedulingPolicy.Observation missing(WorkerReports reports, int looks) {
         return new SchedulingPolicy.Observation(
-                entry(), heard, Optional.empty(), looks, Optional.empty(), idle, OptionalLong.empty(), 11_000);
+                entry(), reports, Optional.empty(), looks, Optional.empty(), idle, OptionalLong.empty(), 11_000);
     }
 
     @Test
@@ -210,18 +210,18 @@ class SchedulingPolicyTest {
         Map<String, LocalSlurmNode> others = nodes(OTHER, LocalSlurmNode.State.IDLE, LocalSlurmNode.State.IDLE);
         SchedulingPolicy.Observation first = sight(QueueSamples.component(TICKET, a), a, ready(TICKET), idle, 11_000);
         SchedulingPolicy.Observation second = sight(QueueSamples.component(OTHER, b), b, ready(OTHER), others, 11_000);
-        assertThat(course.decide(List.of(first, second), true))
+        assertThat(policy.decide(List.of(first, second), true))
                 .containsExactly(new TicketDecision.Ready(), new TicketDecision.Ready());
-        assertThat(course.decide(List.of(first), false)).containsExactly(WITHDRAWN);
+        assertThat(policy.decide(List.of(first), false)).containsExactly(WITHDRAWN);
         SchedulingPolicy.Observation waits =
                 sight(QueueSamples.component(OTHER, b), b, new WorkerReports(), others, 11_000);
-        assertThat(course.decide(List.of(first, waits), true))
+        assertThat(policy.decide(List.of(first, waits), true))
                 .containsExactly(SchedulingPolicy.WAIT, SchedulingPolicy.WAIT);
         WorkerReports refused = new WorkerReports();
         refused.apply(new WorkerEvent.Allocated(OTHER, 2), 1);
         refused.apply(new WorkerEvent.Refused(OTHER, TROUBLE), 2);
         TicketDecision failed = new TicketDecision.GiveUp(false, JobTicket.Stage.WITHDRAWN, Optional.of(TROUBLE));
-        assertThat(course.decide(
+        assertThat(policy.decide(
                         List.of(first, sight(QueueSamples.component(OTHER, b), b, refused, others, 11_000)), true))
                 .containsExactly(failed, failed);
     }

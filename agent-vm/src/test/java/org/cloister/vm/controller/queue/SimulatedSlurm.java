@@ -40,7 +40,7 @@ final class SimulatedSlurm implements LocalSlurm {
     private final Map<FakeSlurmJob, FakeSlurmJob> writtenJobs = new LinkedHashMap<>();
     private final Map<String, FakeSlurmNode> writtenMachines = new LinkedHashMap<>();
 
-    private final FaultInjector mischief;
+    private final FaultInjector faults;
     boolean accounting = true;
     /** How many removals to come are refused, which leave the node down. */
     int stubborn;
@@ -52,8 +52,8 @@ final class SimulatedSlurm implements LocalSlurm {
     private long nowMs;
     private long writtenMs;
 
-    SimulatedSlurm(FaultInjector mischief) {
-        this.mischief = mischief;
+    SimulatedSlurm(FaultInjector faults) {
+        this.faults = faults;
     }
 
     static JobRequirements demand(int nodes) {
@@ -282,7 +282,7 @@ final class SimulatedSlurm implements LocalSlurm {
 
     @Override
     public List<LocalSlurmJob> jobs() throws SlurmUnavailableException {
-        mischief.lose();
+        faults.lose();
         return records.values().stream()
                 .filter(job -> !job.forgotten)
                 .map(this::seen)
@@ -291,7 +291,7 @@ final class SimulatedSlurm implements LocalSlurm {
 
     @Override
     public List<LocalSlurmNode> nodes() throws SlurmUnavailableException {
-        mischief.lose();
+        faults.lose();
         List<LocalSlurmNode> seen = new ArrayList<>();
         machines.forEach((name, node) -> {
             seen.add(new LocalSlurmNode(name, node.feature, node.state(), 4, 1000));
@@ -308,80 +308,80 @@ final class SimulatedSlurm implements LocalSlurm {
     @Override
     public void placeJob(LocalSlurmJobId id, String ticket, int nodes)
             throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmJob job = waiting(id);
         job.features = LocalSlurm.feature(ticket);
         job.placed = nodes;
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void unplaceJob(LocalSlurmJobId id, JobRequirements demand)
             throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmJob job = waiting(id);
         job.features = UNPLACED;
         job.placed = 0;
         job.badConstraints = false;
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void holdJob(LocalSlurmJobId id) throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         waiting(id).waitsFor = "JobHeldAdmin";
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void saveState(LocalSlurmJob job) throws SlurmUnavailableException {
-        mischief.lose();
+        faults.lose();
         if (unsaved) {
             throw new SlurmUnavailableException("no answer");
         }
         write();
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void setAdminComment(LocalSlurmJobId id, String text)
             throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmJob job =
                 Optional.ofNullable(records.get(id)).orElseThrow(() -> new SlurmRefusedException("Invalid job id"));
         if (job.state == LocalSlurmJobState.ENDED && !accounting) {
             throw new SlurmUnavailableException("slurmdbd does not answer");
         }
         job.say(text);
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void drainNode(String name, String why) throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmNode node = machines.get(name);
         if (node == null) {
             throw new SlurmRefusedException("Invalid node name");
         }
         node.drained = true;
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void markNodeDown(String name, String why) throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmNode node = machines.get(name);
         if (node == null) {
             throw new SlurmRefusedException("Invalid node name");
         }
         node.up = false;
         node.job.ifPresent(this::requeue);
-        mischief.lose();
+        faults.lose();
     }
 
     @Override
     public void deleteNode(String name) throws SlurmUnavailableException, SlurmRefusedException {
-        mischief.lose();
+        faults.lose();
         FakeSlurmNode node = machines.get(name);
         if (node != null) {
             if (nowMs - node.setEndedMs < FakeSlurmNode.DEADLY_MS) {
@@ -393,6 +393,6 @@ final class SimulatedSlurm implements LocalSlurm {
             }
             machines.remove(name);
         }
-        mischief.lose();
+        faults.lose();
     }
 }

@@ -43,8 +43,8 @@ class ReceiptCollectorTest {
     @TempDir
     private Path folder;
 
-    private final ReceiptFixture world = new ReceiptFixture(2);
-    private final String id = world.ticket.id();
+    private final ReceiptFixture fixture = new ReceiptFixture(2);
+    private final String id = fixture.ticket.id();
     private Instant now = ReceiptFixture.at(0);
     private Optional<SiteTrust.TrustedRelay> relay = Optional.empty();
     private ReceiptCollector receipts;
@@ -56,17 +56,17 @@ class ReceiptCollectorTest {
     @BeforeEach
     void start() throws Exception {
         relay = Optional.of(new SiteTrust.TrustedRelay(
-                world.world.relay.chain(),
-                CertificateChain.parse(world.world.relay.chain())
-                        .verifyUnlisted(List.of(CertificateRole.RELAY), world.world.anchors(), ReceiptFixture.NOW)));
-        open(world.ticket.epoch(), world.world.controller);
+                fixture.world.relay.chain(),
+                CertificateChain.parse(fixture.world.relay.chain())
+                        .verifyUnlisted(List.of(CertificateRole.RELAY), fixture.world.anchors(), ReceiptFixture.NOW)));
+        open(fixture.ticket.epoch(), fixture.world.controller);
     }
 
     /** As after a start of the controlling VM. */
     private void open(long epoch, SignedTicketFixture.Signer self) throws IOException {
         receipts = ReceiptCollector.open(
                 new ReceiptCollector.ReceiptSigner(
-                        world.ticket.project(), epoch, self.key(), self::chain, world.world.project.envelopes()),
+                        fixture.ticket.project(), epoch, self.key(), self::chain, fixture.world.project.envelopes()),
                 () -> relay,
                 folder.resolve("drafts"),
                 folder.resolve("written"),
@@ -75,12 +75,12 @@ class ReceiptCollectorTest {
 
     private ByteString head(long count) throws GeneralSecurityException {
         return ByteString.copyFrom(new AuditHead(
-                        world.world.relay.name().toString(),
+                        fixture.world.relay.name().toString(),
                         "h4x2mq7tq3b5zgk6d2nvp7yaou",
                         count,
                         Digest.sha256(content.getBytes(StandardCharsets.UTF_8)),
                         now)
-                .sign(world.world.relay.key())
+                .sign(fixture.world.relay.key())
                 .envelope()
                 .bytes());
     }
@@ -93,10 +93,11 @@ class ReceiptCollectorTest {
                 state,
                 end,
                 "",
-                nodes ? world.allocation.globalJob() : 0,
+                nodes ? fixture.allocation.globalJob() : 0,
                 nodes
-                        ? ByteString.copyFrom(
-                                world.allocation.sign(world.world.relay.key()).bytes())
+                        ? ByteString.copyFrom(fixture.allocation
+                                .sign(fixture.world.relay.key())
+                                .bytes())
                         : ByteString.EMPTY,
                 head(count)));
     }
@@ -108,7 +109,8 @@ class ReceiptCollectorTest {
 
     private void ordered() throws Exception {
         receipts.recordSubmission(
-                world.ticket, world.ticket.sign(world.world.controller.key()).bytes());
+                fixture.ticket,
+                fixture.ticket.sign(fixture.world.controller.key()).bytes());
     }
 
     private void isGiven(ReceiptFixture.Machine machine) throws IOException {
@@ -137,15 +139,15 @@ class ReceiptCollectorTest {
     private ReceiptVerification verified() throws IOException {
         return ReceiptVerifier.verify(
                 Files.readAllBytes(written()),
-                Optional.of(world.world.project),
-                List.of(world.world.siteKey.verificationKey()));
+                Optional.of(fixture.world.project),
+                List.of(fixture.world.siteKey.verificationKey()));
     }
 
     private void ran() throws Exception {
         ordered();
         stands(TicketState.QUEUED, Optional.empty());
         stands(TicketState.RUNNING, Optional.empty());
-        for (ReceiptFixture.Machine each : world.machines) {
+        for (ReceiptFixture.Machine each : fixture.machines) {
             isGiven(each);
         }
     }
@@ -153,15 +155,15 @@ class ReceiptCollectorTest {
     @Test
     void a_ticket_that_completed_has_a_receipt_of_all_parts_that_verifies() throws Exception {
         ran();
-        for (ReceiptFixture.Machine each : world.machines) {
+        for (ReceiptFixture.Machine each : fixture.machines) {
             says(each);
         }
-        reports(world.machines.get(0));
+        reports(fixture.machines.get(0));
         ends(TicketEnd.COMPLETED);
         assertThat(written()).as("a host has not reported yet").doesNotExist();
         assertThat(receipts.awaitedTickets()).containsExactly(id);
         now = ReceiptFixture.at(3710);
-        reports(world.machines.get(1));
+        reports(fixture.machines.get(1));
         assertThat(verified().findings())
                 .as("what agentctl receipt verify says")
                 .allMatch(each -> each.level().compareTo(ReceiptFinding.Level.CLAIM) <= 0);
@@ -175,15 +177,16 @@ class ReceiptCollectorTest {
     @Test
     void what_was_collected_outlives_a_start_of_the_controlling_vm_that_signs_with_another_key() throws Exception {
         ran();
-        says(world.machines.get(0));
-        SignedTicketFixture.Signer anew = SignedTicketFixture.party(world.world.owner, world.world.controller.name());
-        open(world.ticket.epoch() + 1, anew);
-        says(world.machines.get(1));
+        says(fixture.machines.get(0));
+        SignedTicketFixture.Signer anew =
+                SignedTicketFixture.party(fixture.world.owner, fixture.world.controller.name());
+        open(fixture.ticket.epoch() + 1, anew);
+        says(fixture.machines.get(1));
         ends(TicketEnd.COMPLETED);
-        open(world.ticket.epoch() + 1, anew);
+        open(fixture.ticket.epoch() + 1, anew);
         assertThat(receipts.awaitedTickets()).containsExactly(id);
-        reports(world.machines.get(0));
-        reports(world.machines.get(1));
+        reports(fixture.machines.get(0));
+        reports(fixture.machines.get(1));
         assertThat(verified().isVerified()).as("%s", verified().findings()).isTrue();
         assertThat(verified().receipt().requester()).isNotEmpty();
     }
@@ -191,9 +194,9 @@ class ReceiptCollectorTest {
     @Test
     void a_worker_that_ended_without_its_part_is_named() throws Exception {
         ran();
-        says(world.machines.get(0));
-        reports(world.machines.get(0));
-        reports(world.machines.get(1));
+        says(fixture.machines.get(0));
+        reports(fixture.machines.get(0));
+        reports(fixture.machines.get(1));
         ends(TicketEnd.CANCELLED);
         assertThat(verified().isVerified()).isTrue();
         assertThat(verified().findings())
@@ -205,7 +208,7 @@ class ReceiptCollectorTest {
     @Test
     void a_host_that_is_lost_is_waited_for_and_then_named() throws Exception {
         ran();
-        reports(world.machines.get(0));
+        reports(fixture.machines.get(0));
         ends(TicketEnd.NODE_FAILED);
         receipts.issueDue();
         assertThat(written()).doesNotExist();
@@ -228,8 +231,8 @@ class ReceiptCollectorTest {
     @Test
     void parts_that_are_nobodys_or_anothers_are_not_taken() throws Exception {
         ran();
-        ReceiptFixture.Machine first = world.machines.get(0);
-        ReceiptFixture.Machine second = world.machines.get(1);
+        ReceiptFixture.Machine first = fixture.machines.get(0);
+        ReceiptFixture.Machine second = fixture.machines.get(1);
         SigningKey stranger = SignedTicketFixture.key(SignatureCurve.P384);
         receipts.recordWorkerStatement(
                 id, 0, ByteString.copyFrom(first.worker().sign(stranger).bytes()));
@@ -249,7 +252,7 @@ class ReceiptCollectorTest {
     }
 
     private void isAllocated(String ticket, Digest digest) throws Exception {
-        Allocation given = world.allocation;
+        Allocation given = fixture.allocation;
         Allocation other = new Allocation(
                 given.relay(),
                 given.project(),
@@ -266,7 +269,7 @@ class ReceiptCollectorTest {
                 Optional.empty(),
                 "",
                 0,
-                ByteString.copyFrom(other.sign(world.world.relay.key()).bytes()),
+                ByteString.copyFrom(other.sign(fixture.world.relay.key()).bytes()),
                 head(7)));
     }
 
@@ -274,9 +277,9 @@ class ReceiptCollectorTest {
     void an_allocation_of_another_ticket_or_of_another_payload_is_not_taken_for_the_tickets() throws Exception {
         ordered();
         isAllocated(id, Digest.sha256(new byte[] {1}));
-        isAllocated(Ticket.newId(new java.security.SecureRandom()), world.allocation.digest());
+        isAllocated(Ticket.newId(new java.security.SecureRandom()), fixture.allocation.digest());
         ran();
-        for (ReceiptFixture.Machine each : world.machines) {
+        for (ReceiptFixture.Machine each : fixture.machines) {
             says(each);
             reports(each);
         }
@@ -292,7 +295,7 @@ class ReceiptCollectorTest {
         receipts.recordForgotten(id);
         assertThat(written()).doesNotExist();
         ran();
-        reports(world.machines.get(0));
+        reports(fixture.machines.get(0));
         now = ReceiptFixture.at(3705);
         receipts.recordForgotten(id);
         assertThat(verified().receipt().end()).isEqualTo(TicketEnd.LOST);
@@ -303,13 +306,13 @@ class ReceiptCollectorTest {
         ran();
         Path draft = folder.resolve("drafts").resolve(id + ".draft");
         Files.copy(draft, folder.resolve("drafts").resolve(Ticket.newId(new java.security.SecureRandom()) + ".draft"));
-        assertThatThrownBy(() -> open(1, world.world.controller)).hasMessageContaining("want the file's name");
+        assertThatThrownBy(() -> open(1, fixture.world.controller)).hasMessageContaining("want the file's name");
     }
 
     private AuditHead audit() throws Exception {
         return AuditHead.verify(
                         DsseEnvelope.parse(verified().receipt().audit().bytes(), AuditHead.MAX_BYTES),
-                        List.of(world.world.relay.key().verificationKey()))
+                        List.of(fixture.world.relay.key().verificationKey()))
                 .head();
     }
 

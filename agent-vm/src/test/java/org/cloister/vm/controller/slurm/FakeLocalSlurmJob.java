@@ -71,11 +71,11 @@ final class FakeLocalSlurmJob {
 
     /** What it waited for may have come. */
     void wake(Duration now, List<FakeLocalSlurmJob> jobs) {
-        boolean begun = reason.equals("BeginTime") && begin.compareTo(now) <= 0;
+        boolean journal = reason.equals("BeginTime") && begin.compareTo(now) <= 0;
         boolean followed = reason.equals("Dependency")
                 && jobs.stream()
                         .noneMatch(job -> job.id.equals(after.orElseThrow()) && job.state != LocalSlurmJobState.ENDED);
-        if (begun || followed) {
+        if (journal || followed) {
             reason = "ReqNodeNotAvail";
         }
     }

@@ -32,25 +32,25 @@ class ExportLogTest {
     @TempDir
     private Path folder;
 
-    private ControllerUnlockFixture world;
+    private ControllerUnlockFixture fixture;
     private SigningKey key;
     private List<X509Certificate> chain;
 
     @BeforeEach
     void boot() throws Exception {
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));
-        world = new ControllerUnlockFixture();
-        key = SigningKey.of(new KeyPair(world.keys.publicKeys().signing().publicKey(), world.keys.signing()));
+        fixture = new ControllerUnlockFixture();
+        key = SigningKey.of(new KeyPair(fixture.keys.publicKeys().signing().publicKey(), fixture.keys.signing()));
         chain = TlsCredential.of(
-                        world.keys.signing(),
-                        world.unlocked()
+                        fixture.keys.signing(),
+                        fixture.unlocked()
                                 .authority()
-                                .issue(world.controller, key.verificationKey(), ControllerUnlockFixture.NOW))
+                                .issue(fixture.controller, key.verificationKey(), ControllerUnlockFixture.NOW))
                 .chain();
     }
 
     private ExportLog open() throws IOException {
-        return ExportLog.open(folder, world.controller, key, chain, InstantSource.fixed(ControllerUnlockFixture.NOW));
+        return ExportLog.open(folder, fixture.controller, key, chain, InstantSource.fixed(ControllerUnlockFixture.NOW));
     }
 
     private Path signer() {

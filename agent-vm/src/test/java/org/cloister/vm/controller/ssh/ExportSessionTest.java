@@ -42,7 +42,7 @@ class ExportSessionTest {
     @TempDir
     private Path folder;
 
-    private SshGatewayFixture world;
+    private SshGatewayFixture fixture;
     private SshSession session;
     private final List<AuditEvent> records = new CopyOnWriteArrayList<>();
     private final ExecutorService threads = Executors.newCachedThreadPool();
@@ -50,13 +50,13 @@ class ExportSessionTest {
     @BeforeEach
     void setUp() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "a login of somebody else is root's to give");
-        world = new SshGatewayFixture(folder);
-        Files.writeString(world.home.resolve("data"), "data\n");
+        fixture = new SshGatewayFixture(folder);
+        Files.writeString(fixture.home.resolve("data"), "data\n");
         VerificationKey key =
                 SigningKey.of(BootFixture.pair(SignatureCurve.P384)).verificationKey();
-        CertificateName ada = new CertificateName("ada7", CertificateRole.EXPORTER.toString(), world.project);
+        CertificateName ada = new CertificateName("ada7", CertificateRole.EXPORTER.toString(), fixture.project);
         session = new SshSession(
-                world.place,
+                fixture.place,
                 new SshSession.Identity(1, ada, CertificateRole.EXPORTER, ADA, key.id(), SshPublicKey.of(key)),
                 records::add,
                 threads);
@@ -65,16 +65,16 @@ class ExportSessionTest {
 
     @AfterEach
     void tearDown() throws IOException {
-        if (world != null) {
+        if (fixture != null) {
             session.stop(() -> {});
-            world.close();
+            fixture.close();
         }
         threads.shutdownNow();
     }
 
     private OutputStream ask() throws IOException {
         OutputStream ask = Files.newOutputStream(session.pipe(SshSession.REQUEST_PIPE), StandardOpenOption.WRITE);
-        ask.write(("rsync --server --sender -logDtpre.iLsfxC . " + world.home + "\n")
+        ask.write(("rsync --server --sender -logDtpre.iLsfxC . " + fixture.home + "\n")
                 .getBytes(StandardCharsets.US_ASCII));
         return ask;
     }

@@ -8,26 +8,26 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A controlling VM's desk, and one person who may log in there as a member or as an exporter. */
+/** A controlling VM's gateway, and one person who may log in there as a member or as an exporter. */
 @SuppressWarnings("NullAway.Init") // set before each
 abstract class SingleLoginFixture {
     @TempDir
     Path folder;
 
-    SshGatewayFixture world;
+    SshGatewayFixture fixture;
     SshGatewayFixture.Person ada;
 
     @BeforeEach
     void setUp() throws Exception {
         assumeTrue("root".equals(System.getProperty("user.name")), "a login of somebody else is root's to give");
-        world = new SshGatewayFixture(folder);
-        ada = world.new Person("ada7", CertificateRole.MEMBER, CertificateRole.EXPORTER);
+        fixture = new SshGatewayFixture(folder);
+        ada = fixture.new Person("ada7", CertificateRole.MEMBER, CertificateRole.EXPORTER);
     }
 
     @AfterEach
     void tearDown() {
-        if (world != null) {
-            world.close();
+        if (fixture != null) {
+            fixture.close();
         }
     }
 }

@@ -82,7 +82,7 @@ class SshCircuitPipeTest {
         CompletableFuture<SshCircuitPipe> made = new CompletableFuture<>();
         CompletableFuture<Void> ended = new CompletableFuture<>();
         try (CircuitPair circuits = new CircuitPair()) {
-            var beliefs = opening.beliefs();
+            var trustStore = opening.createTrustStore();
             TlsCredential own = TlsCredential.of(
                     opening.keys.signing(),
                     opening.unlocked()
@@ -96,10 +96,12 @@ class SshCircuitPipeTest {
                     new CircuitTerms(ada, opening.controller, Digest.sha384("policy")),
                     new CircuitPair.End(
                             member(opening, ada),
-                            CertifiedPeerVerifier.forCircuitEnds(beliefs).only(opening.controller),
+                            CertifiedPeerVerifier.forCircuitEnds(trustStore).only(opening.controller),
                             (pipeline, circuit) -> pipeline.addLast(new ChannelInboundHandlerAdapter())),
                     new CircuitPair.End(
-                            own, CertifiedPeerVerifier.forCircuitEnds(beliefs).only(ada), (pipeline, circuit) -> {
+                            own,
+                            CertifiedPeerVerifier.forCircuitEnds(trustStore).only(ada),
+                            (pipeline, circuit) -> {
                                 SshCircuitPipe splice = new SshCircuitPipe(circuit, threads, () -> {
                                     ended.complete(null);
                                     made.join().release();

@@ -59,7 +59,7 @@ import org.cloister.vm.metrics.VmMetrics;
 import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.system.users.ProjectMembers;
 
-/** A desk with the real sshd behind it, in mounts of its own where ada is a user, and persons who call it in real circuits. */
+/** A gateway with the real sshd behind it, in mounts of its own where ada is a user, and persons who call it in real circuits. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails is seen in how a call ends
 final class SshGatewayFixture implements AutoCloseable {
     static final int UID = 2001;
@@ -68,7 +68,7 @@ final class SshGatewayFixture implements AutoCloseable {
     /** Since the beginning. */
     volatile Duration passed = Duration.ZERO;
 
-    final TrustStore beliefs = opening.beliefs(() -> ControllerUnlockFixture.NOW.plus(passed));
+    final TrustStore trustStore = opening.createTrustStore(() -> ControllerUnlockFixture.NOW.plus(passed));
     final String project = opening.made.history().id();
     private final SecureRandom random = new SecureRandom();
     private final CertificateAuthority owner = CertificateAuthority.ofProject(
@@ -90,7 +90,7 @@ final class SshGatewayFixture implements AutoCloseable {
     final Path folder;
     final Path home;
     final SessionEnvironment place;
-    final SshGateway desk;
+    final SshGateway gateway;
     private final TlsCredential own;
 
     SshGatewayFixture(Path temporary) throws Exception {
@@ -113,10 +113,10 @@ final class SshGatewayFixture implements AutoCloseable {
                 opening.unlocked()
                         .authority()
                         .issue(opening.controller, opening.keys.publicKeys().signing(), ControllerUnlockFixture.NOW));
-        desk = new SshGateway(
+        gateway = new SshGateway(
                 new SshGateway.Context(
                         () -> own,
-                        beliefs,
+                        trustStore,
                         () -> new ProjectMembers(List.of(new ProjectMember("ada", UID, UID, Optional.of("ada7"))))),
                 place,
                 new ChildSshdLauncher(programs, scripts.resolve("session"), sessions),
@@ -151,7 +151,7 @@ final class SshGatewayFixture implements AutoCloseable {
 
     @Override
     public void close() {
-        desk.close();
+        gateway.close();
         circuits.close();
         threads.shutdownNow();
         opening.keys.close();
@@ -206,7 +206,7 @@ final class SshGatewayFixture implements AutoCloseable {
     }
 
     void deliver(long number, Duration life, CertificateAuthority.Revocation... revoked) throws Exception {
-        beliefs.addRevocationList(owner.revoke(
+        trustStore.addRevocationList(owner.revoke(
                 List.of(revoked), BigInteger.valueOf(number), ControllerUnlockFixture.NOW.plus(passed), life));
     }
 
@@ -228,10 +228,10 @@ final class SshGatewayFixture implements AutoCloseable {
                             new CircuitTerms(name, opening.controller, Digest.sha384("policy")),
                             new CircuitPair.End(
                                     credential,
-                                    CertifiedPeerVerifier.forCircuitEnds(beliefs)
+                                    CertifiedPeerVerifier.forCircuitEnds(trustStore)
                                             .only(opening.controller),
                                     this::install),
-                            new CircuitPair.End(own, desk.trust().only(name), desk::startSession))
+                            new CircuitPair.End(own, gateway.trust().only(name), gateway::startSession))
                     .opener();
             answer = answered.get(40, TimeUnit.SECONDS);
             threads.execute(this::pass);

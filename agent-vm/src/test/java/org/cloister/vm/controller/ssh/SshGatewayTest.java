@@ -32,16 +32,17 @@ class SshGatewayTest extends SingleLoginFixture {
     void a_member_logs_in_with_the_circuits_key_and_hears_how_a_command_ended() throws Exception {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.answer)
-                    .isEqualTo(new AccessResponse.Granted(world.place.hostKey().key(), "ada"));
-            assertThat(world.counted("sessions")).isEqualTo(1);
+                    .isEqualTo(
+                            new AccessResponse.Granted(fixture.place.hostKey().key(), "ada"));
+            assertThat(fixture.counted("sessions")).isEqualTo(1);
             var ended = call.ssh("id -un; pwd; echo wrong >&2; exit 42");
-            assertThat(ended.out()).isEqualTo("ada\n" + world.home + "\n");
+            assertThat(ended.out()).isEqualTo("ada\n" + fixture.home + "\n");
             assertThat(ended.errors()).isEqualTo("wrong\n");
             assertThat(ended.status()).isEqualTo(42);
         }
-        eventually(() -> world.desk.sessionCount() == 0 && isEmpty(world.place.folder()));
-        assertThat(world.counted("sessions")).isZero();
-        assertThat(world.counted("sessions_begun_total")).isEqualTo(1);
+        eventually(() -> fixture.gateway.sessionCount() == 0 && isEmpty(fixture.place.folder()));
+        assertThat(fixture.counted("sessions")).isZero();
+        assertThat(fixture.counted("sessions_begun_total")).isEqualTo(1);
     }
 
     @Test
@@ -52,7 +53,7 @@ class SshGatewayTest extends SingleLoginFixture {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.sftp("put \"" + here + "\" \"in side\"\n").status()).isZero();
         }
-        assertThat(Digest.sha256(Files.readAllBytes(world.home.resolve("in side"))))
+        assertThat(Digest.sha256(Files.readAllBytes(fixture.home.resolve("in side"))))
                 .isEqualTo(Digest.sha256(big));
         try (var call = ada.calls(CertificateRole.EXPORTER)) {
             var ended = call.sftp("get \"in side\" \"" + folder.resolve("back") + "\"\n");
@@ -61,8 +62,8 @@ class SshGatewayTest extends SingleLoginFixture {
         assertThat(Digest.sha256(Files.readAllBytes(folder.resolve("back")))).isEqualTo(Digest.sha256(big));
         AuditEvent sent = kind("export.sent").get(0);
         assertThat(sent.facts()).containsEntry(AuditField.BYTES, (long) BIG);
-        assertThat(world.counted("exported_files_total")).isEqualTo(1);
-        assertThat(world.counted("exported_bytes_total")).isEqualTo(BIG);
+        assertThat(fixture.counted("exported_files_total")).isEqualTo(1);
+        assertThat(fixture.counted("exported_bytes_total")).isEqualTo(BIG);
     }
 
     @Test
@@ -94,7 +95,7 @@ class SshGatewayTest extends SingleLoginFixture {
 
     @Test
     void who_is_no_member_hears_it() throws Exception {
-        try (var call = world.new Person("eve9", CertificateRole.MEMBER).calls(CertificateRole.MEMBER)) {
+        try (var call = fixture.new Person("eve9", CertificateRole.MEMBER).calls(CertificateRole.MEMBER)) {
             assertThat(call.answer).isInstanceOfSatisfying(Refused.class, refused -> {
                 assertThat(refused.word()).isEqualTo(Refused.MEMBER);
                 assertThat(refused.text()).contains("eve9");
@@ -103,10 +104,10 @@ class SshGatewayTest extends SingleLoginFixture {
                     .as("it ends though its opener stays")
                     .isTrue();
         }
-        assertThat(world.counted("refused_member_total")).isEqualTo(1);
-        assertThatThrownBy(() -> world.new Person("cat5", CertificateRole.OPENER).calls(CertificateRole.OPENER))
+        assertThat(fixture.counted("refused_member_total")).isEqualTo(1);
+        assertThatThrownBy(() -> fixture.new Person("cat5", CertificateRole.OPENER).calls(CertificateRole.OPENER))
                 .isInstanceOf(IllegalStateException.class);
-        assertThat(world.desk.sessionCount()).isZero();
+        assertThat(fixture.gateway.sessionCount()).isZero();
     }
 
     @Test
@@ -121,9 +122,9 @@ class SshGatewayTest extends SingleLoginFixture {
                     .isInstanceOfSatisfying(
                             Refused.class, refused -> assertThat(refused.word()).isEqualTo(Refused.SESSIONS));
         }
-        assertThat(world.counted("refused_sessions_total")).isEqualTo(1);
+        assertThat(fixture.counted("refused_sessions_total")).isEqualTo(1);
         calls.get(0).close();
-        eventually(() -> world.desk.sessionCount() < SshGateway.MAX_SESSIONS_PER_PERSON);
+        eventually(() -> fixture.gateway.sessionCount() < SshGateway.MAX_SESSIONS_PER_PERSON);
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.answer).isInstanceOf(AccessResponse.Granted.class);
         }
@@ -137,12 +138,12 @@ class SshGatewayTest extends SingleLoginFixture {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             var running =
                     running(call, "sleep 7771 & setsid sleep 7772 & nohup sleep 7773 >/dev/null 2>&1 & touch up; wait");
-            eventually(() -> Files.exists(world.home.resolve("up")) && processes("sleep 777[123]") == 3);
-            world.revoke(ada);
+            eventually(() -> Files.exists(fixture.home.resolve("up")) && processes("sleep 777[123]") == 3);
+            fixture.revoke(ada);
             assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
             assertThat(call.ended.get(5, TimeUnit.SECONDS)).isNotEqualTo("said all");
         }
-        eventually(() -> world.desk.sessionCount() == 0);
+        eventually(() -> fixture.gateway.sessionCount() == 0);
         try {
             assertThat(processes("sleep 7771")).isZero();
             assertThat(processes("sleep 7772")).isEqualTo(1);
@@ -159,17 +160,17 @@ class SshGatewayTest extends SingleLoginFixture {
     void a_withheld_list_ends_its_signers_sessions_and_the_next_one_lets_them_come_back() throws Exception {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             var running = running(call, "touch up; sleep 7775");
-            eventually(() -> Files.exists(world.home.resolve("up")));
-            world.deliver(2, Duration.ofHours(1));
-            world.passed = Duration.ofHours(1);
+            eventually(() -> Files.exists(fixture.home.resolve("up")));
+            fixture.deliver(2, Duration.ofHours(1));
+            fixture.passed = Duration.ofHours(1);
             assertThatThrownBy(() -> call.ended.get(2, TimeUnit.SECONDS)).isInstanceOf(TimeoutException.class);
-            world.passed = Duration.ofHours(1).plusSeconds(1);
+            fixture.passed = Duration.ofHours(1).plusSeconds(1);
             assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
             assertThat(call.ended.get(5, TimeUnit.SECONDS)).isNotEqualTo("said all");
         }
-        eventually(() -> world.desk.sessionCount() == 0);
+        eventually(() -> fixture.gateway.sessionCount() == 0);
         assertThatThrownBy(() -> ada.calls(CertificateRole.MEMBER)).isInstanceOf(IllegalStateException.class);
-        world.deliver(3, Duration.ofHours(1));
+        fixture.deliver(3, Duration.ofHours(1));
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.ssh("true").status()).isZero();
         }
@@ -179,16 +180,16 @@ class SshGatewayTest extends SingleLoginFixture {
     void an_sshd_that_dies_ends_the_circuit() throws Exception {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             var running = running(call, "touch up; sleep 7774");
-            eventually(() -> Files.exists(world.home.resolve("up")));
+            eventually(() -> Files.exists(fixture.home.resolve("up")));
             long pid = Long.parseLong(
-                    Files.readString(world.place.folder().resolve("1/pid")).strip());
+                    Files.readString(fixture.place.folder().resolve("1/pid")).strip());
             ProcessHandle sshd = ProcessHandle.of(pid).orElseThrow();
             List<ProcessHandle> all = new ArrayList<>(sshd.descendants().toList());
             sshd.destroyForcibly();
             all.forEach(ProcessHandle::destroyForcibly);
             assertThat(running.get(20, TimeUnit.SECONDS).status()).isEqualTo(255);
         }
-        eventually(() -> world.desk.sessionCount() == 0 && isEmpty(world.place.folder()));
+        eventually(() -> fixture.gateway.sessionCount() == 0 && isEmpty(fixture.place.folder()));
     }
 
     @Test
@@ -229,7 +230,7 @@ class SshGatewayTest extends SingleLoginFixture {
                             .status())
                     .isZero();
         }
-        assertThat(world.home.resolve("sent")).hasContent("data\n");
+        assertThat(fixture.home.resolve("sent")).hasContent("data\n");
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             var got = call.sftp("get sent " + folder.resolve("back") + "\n");
             assertThat(got.status()).isNotZero();
@@ -246,17 +247,17 @@ class SshGatewayTest extends SingleLoginFixture {
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.ssh("scp -f sent").errors()).contains("the role exporter may");
         }
-        assertThat(world.records).isEmpty();
+        assertThat(fixture.records).isEmpty();
     }
 
     @Test
     void an_exporter_takes_files_by_rsync_and_each_is_recorded() throws Exception {
-        Path tree = Files.createDirectories(world.home.resolve("tree/sub"));
+        Path tree = Files.createDirectories(fixture.home.resolve("tree/sub"));
         Files.writeString(tree.resolve("a b"), "one");
         Files.writeString(tree.resolve("new\nline"), "three");
         try (var call = ada.calls(CertificateRole.EXPORTER)) {
             var ended = call.rsync(
-                    "ada@127.0.0.1:" + world.home.resolve("tree"),
+                    "ada@127.0.0.1:" + fixture.home.resolve("tree"),
                     folder.resolve("out").toString());
             assertThat(ended.status()).as(ended.errors()).isZero();
         }
@@ -264,21 +265,21 @@ class SshGatewayTest extends SingleLoginFixture {
         eventually(() -> kind("export.ended").size() == 1);
         assertThat(kind("export.opened"))
                 .extracting(each -> each.facts().get(AuditField.PATH))
-                .containsExactly(world.home.resolve("tree").toString());
+                .containsExactly(fixture.home.resolve("tree").toString());
         assertThat(kind("export.sent"))
                 .extracting(each -> each.facts().get(AuditField.PATH))
                 .contains(tree + "/a%20b", tree + "/new%0Aline");
         assertThat(kind("export.ended").get(0).facts())
                 .containsEntry(AuditField.BYTES, 8L)
                 .containsEntry(AuditField.LOGIN, "ada")
-                .containsEntry(AuditField.PERSON, "ada7.exporter." + world.project + ".cloister.internal");
+                .containsEntry(AuditField.PERSON, "ada7.exporter." + fixture.project + ".cloister.internal");
     }
 
     @Test
     void an_exporter_has_no_shell_and_runs_nothing_of_the_logins() throws Exception {
-        Files.writeString(world.home.resolve(".bashrc"), "touch " + world.home.resolve("ran") + "; echo secret\n");
-        Files.createDirectories(world.home.resolve(".ssh"));
-        Files.writeString(world.home.resolve(".ssh/rc"), "touch " + world.home.resolve("ran") + "\n");
+        Files.writeString(fixture.home.resolve(".bashrc"), "touch " + fixture.home.resolve("ran") + "; echo secret\n");
+        Files.createDirectories(fixture.home.resolve(".ssh"));
+        Files.writeString(fixture.home.resolve(".ssh/rc"), "touch " + fixture.home.resolve("ran") + "\n");
         for (String command : List.of("id", "rsync --server --sender -logDtpre.iLsfxC . $(id)", "cat .bashrc", "")) {
             try (var call = ada.calls(CertificateRole.EXPORTER)) {
                 var ended = call.ssh(command);
@@ -287,21 +288,21 @@ class SshGatewayTest extends SingleLoginFixture {
                 assertThat(ended.errors()).as(command).contains("as a member");
             }
         }
-        assertThat(world.home.resolve("ran")).doesNotExist();
+        assertThat(fixture.home.resolve("ran")).doesNotExist();
     }
 
     @Test
     void nothing_goes_out_that_is_not_recorded() throws Exception {
-        Files.writeString(world.home.resolve("data"), "data\n");
-        world.recordFails = true;
+        Files.writeString(fixture.home.resolve("data"), "data\n");
+        fixture.recordFails = true;
         try (var call = ada.calls(CertificateRole.EXPORTER)) {
             assertThat(call.answer)
                     .isInstanceOfSatisfying(
                             Refused.class, refused -> assertThat(refused.word()).isEqualTo(Refused.RECORD));
         }
-        world.recordFails = false;
+        fixture.recordFails = false;
         try (var call = ada.calls(CertificateRole.EXPORTER)) {
-            world.recordFails = true;
+            fixture.recordFails = true;
             assertThat(call.sftp("get data " + folder.resolve("back") + "\n").status())
                     .isNotZero();
         }
@@ -310,7 +311,7 @@ class SshGatewayTest extends SingleLoginFixture {
     }
 
     private List<AuditEvent> kind(String kind) {
-        return world.records.stream().filter(each -> each.kind().equals(kind)).toList();
+        return fixture.records.stream().filter(each -> each.kind().equals(kind)).toList();
     }
 
     private static long processes(String pattern) throws Exception {

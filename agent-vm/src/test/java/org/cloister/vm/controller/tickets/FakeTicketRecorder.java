@@ -7,32 +7,32 @@ import org.cloister.protocol.ticket.Ticket;
 
 /** Writes down what it is told. */
 final class FakeTicketRecorder implements TicketRecorder {
-    final List<String> told = new ArrayList<>();
+    final List<String> recorded = new ArrayList<>();
     final List<String> waits = new ArrayList<>();
 
     @Override
     public void recordSubmission(Ticket ticket, byte[] envelope) {
-        told.add("ordered " + ticket.id());
+        recorded.add("ordered " + ticket.id());
     }
 
     @Override
     public void recordUpdate(RelayTicketMessage.Update update) {
-        told.add(update.state() + " " + update.ticket());
+        recorded.add(update.state() + " " + update.ticket());
     }
 
     @Override
     public void recordHostStatement(RelayTicketMessage.ForwardedStatement part) {
-        told.add("part " + part.ticket() + " " + part.slot());
+        recorded.add("part " + part.ticket() + " " + part.slot());
     }
 
     @Override
     public void recordRejection(String ticket) {
-        told.add("dropped " + ticket);
+        recorded.add("dropped " + ticket);
     }
 
     @Override
     public void recordForgotten(String ticket) {
-        told.add("forgotten " + ticket);
+        recorded.add("forgotten " + ticket);
     }
 
     @Override

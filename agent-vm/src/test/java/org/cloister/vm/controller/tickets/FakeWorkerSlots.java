@@ -9,7 +9,7 @@ import org.cloister.protocol.ticket.Ticket;
 
 /** Writes down what it is told; an allocation is the number of its slots. */
 final class FakeWorkerSlots implements WorkerSlots {
-    final List<String> told = new ArrayList<>();
+    final List<String> recorded = new ArrayList<>();
 
     @Override
     public void start(Consumer<WorkerEvent> events) {}
@@ -20,17 +20,17 @@ final class FakeWorkerSlots implements WorkerSlots {
         if (!allocation.matches("[0-9]+")) {
             throw new IOException("allocation: want that of " + ticket.id() + ", have " + allocation);
         }
-        told.add("expect " + ticket.id());
+        recorded.add("expect " + ticket.id());
         return Integer.parseInt(allocation);
     }
 
     @Override
     public void release(String ticket) {
-        told.add("release " + ticket);
+        recorded.add("release " + ticket);
     }
 
     @Override
     public void forget(String ticket) {
-        told.add("forget " + ticket);
+        recorded.add("forget " + ticket);
     }
 }

@@ -76,17 +76,17 @@ class RelayTicketConnectionTest {
     private static final InstantSource CLOCK = () -> SignedTicketFixture.NOW.plusSeconds(60);
     private static final byte[] NONCE = new byte[TicketStreamProof.NONCE_BYTES];
 
-    private final SignedTicketFixture world = new SignedTicketFixture();
+    private final SignedTicketFixture fixture = new SignedTicketFixture();
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     private final ScheduledExecutorService decisions = Executors.newSingleThreadScheduledExecutor();
-    private final BlockingQueue<WorkerEvent> news = new LinkedBlockingQueue<>();
+    private final BlockingQueue<WorkerEvent> events = new LinkedBlockingQueue<>();
     /** What the office was told, by whoever it was. */
-    private final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> sent = new LinkedBlockingQueue<>();
 
     @TempDir
     private Path folder;
 
-    private volatile SigningKey relaysKey = world.relay.key();
+    private volatile SigningKey relaysKey = fixture.relay.key();
     private volatile Duration use = Duration.ofHours(1);
     private SiteTrust site;
     private InProcessRelay relay;
@@ -102,19 +102,19 @@ class RelayTicketConnectionTest {
     void start() throws Exception {
         relay = new InProcessRelay(loops);
         relay.office = stream -> new RelayStub().install(stream);
-        VmForwarder forwarding = new VmForwarder(world.hosts.get(0).name(), new SilentSlots());
+        VmForwarder forwarding = new VmForwarder(fixture.hosts.get(0).name(), new SilentSlots());
         EventLoop loop = loops.next();
         host = new AgentLink(loop, relay.dialler(loop), "a host", nobody(), forwarding, new Random(1));
         pipe = PtyPort.open(Files.createDirectory(folder.resolve("port")));
-        port = forwarding.open(loops.next(), pipe.socket(), Set.of(world.controller.name()), new VmPortListener() {});
-        TrustStore beliefs = new TrustStore(world.anchors(), RevocationLists.none(), CLOCK);
-        beliefs.addRevocationList(
-                world.site.revoke(List.of(), BigInteger.ONE, SignedTicketFixture.NOW, Duration.ofHours(24)));
-        site = new SiteTrust(beliefs);
+        port = forwarding.open(loops.next(), pipe.socket(), Set.of(fixture.controller.name()), new VmPortListener() {});
+        TrustStore trustStore = new TrustStore(fixture.anchors(), RevocationLists.none(), CLOCK);
+        trustStore.addRevocationList(
+                fixture.site.revoke(List.of(), BigInteger.ONE, SignedTicketFixture.NOW, Duration.ofHours(24)));
+        site = new SiteTrust(trustStore);
         workers = new SiteWorkerAllocator(
                 new SiteWorkerAllocator.Settings(
-                        world.project.id(),
-                        world.controller.key(),
+                        fixture.project.id(),
+                        fixture.controller.key(),
                         MemoryReserves.defaults(false),
                         Duration.ofSeconds(5)),
                 TicketFolder.open(folder.resolve("book"), 1),
@@ -122,14 +122,14 @@ class RelayTicketConnectionTest {
                 new FakeTicketRecorder(),
                 decisions,
                 CLOCK);
-        workers.start(news::add);
+        workers.start(events::add);
     }
 
     /** The VM's own agent begins. */
     private void begin() {
         RelayTicketConnection line = new RelayTicketConnection(
                 () -> new TicketStream.ControllerSigner(
-                        world.controller.name(), world.controller.chain(), world.controller.key()),
+                        fixture.controller.name(), fixture.controller.chain(), fixture.controller.key()),
                 welcome -> {
                     site.onWelcome(welcome);
                     return use;
@@ -164,8 +164,8 @@ class RelayTicketConnectionTest {
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    private void heard(String what) throws InterruptedException {
-        assertThat(said.poll(40, TimeUnit.SECONDS)).isEqualTo(what);
+    private void awaitEvent(String what) throws InterruptedException {
+        assertThat(sent.poll(40, TimeUnit.SECONDS)).isEqualTo(what);
     }
 
     private static ResourceRequest request() {
@@ -176,20 +176,20 @@ class RelayTicketConnectionTest {
     void a_ticket_goes_out_under_the_vms_own_name_and_key_and_nodes_of_the_site_come_back() throws Exception {
         workers.submitTicket(TICKET, request());
         begin();
-        heard("proof of " + world.controller.name());
-        heard("order " + TICKET);
-        assertThat(news.poll(40, TimeUnit.SECONDS)).isEqualTo(new WorkerEvent.Allocated(TICKET, 2));
+        awaitEvent("proof of " + fixture.controller.name());
+        awaitEvent("order " + TICKET);
+        assertThat(events.poll(40, TimeUnit.SECONDS)).isEqualTo(new WorkerEvent.Allocated(TICKET, 2));
     }
 
     @Test
     void nodes_that_no_relay_of_the_site_gives_are_not_taken_and_the_ticket_is_taken_back() throws Exception {
-        relaysKey = world.hosts.get(0).key();
+        relaysKey = fixture.hosts.get(0).key();
         workers.submitTicket(TICKET, request());
         begin();
-        heard("proof of " + world.controller.name());
-        heard("order " + TICKET);
-        heard("withdraw");
-        assertThat(news).isEmpty();
+        awaitEvent("proof of " + fixture.controller.name());
+        awaitEvent("order " + TICKET);
+        awaitEvent("withdraw");
+        assertThat(events).isEmpty();
     }
 
     @Test
@@ -197,13 +197,13 @@ class RelayTicketConnectionTest {
         use = Duration.ofMillis(300);
         workers.submitTicket(TICKET, request());
         begin();
-        heard("proof of " + world.controller.name());
-        heard("order " + TICKET);
-        heard("proof of " + world.controller.name());
-        heard("ask " + TICKET);
+        awaitEvent("proof of " + fixture.controller.name());
+        awaitEvent("order " + TICKET);
+        awaitEvent("proof of " + fixture.controller.name());
+        awaitEvent("ask " + TICKET);
     }
 
-    /** Slots as the desk has them, without workers. */
+    /** Slots as the admission has them, without workers. */
     private final class OpenSlots implements WorkerSlots {
         @Override
         public void start(Consumer<WorkerEvent> events) {}
@@ -248,54 +248,54 @@ class RelayTicketConnectionTest {
                     .addLast(
                             new MessageFraming(ProtocolLimits.AGENT_TICKET_MESSAGE_BYTES, AgentTicketMessage::read),
                             this);
-            say(
+            send(
                     stream,
                     new RelayTicketMessage.Challenge(
-                            ByteString.copyFrom(NONCE), world.relay.name().toString()));
+                            ByteString.copyFrom(NONCE), fixture.relay.name().toString()));
         }
 
-        private void say(Channel stream, RelayTicketMessage message) {
+        private void send(Channel stream, RelayTicketMessage message) {
             stream.writeAndFlush(MessageFraming.frame(message.wire()));
         }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws Exception {
             if (message instanceof AgentTicketMessage.Proof proof) {
-                said.add("proof of " + proven(proof).name());
-                say(
+                sent.add("proof of " + proven(proof).name());
+                send(
                         ctx.channel(),
                         new RelayTicketMessage.Welcome(
                                 ByteString.EMPTY,
-                                world.relay.chain().stream()
+                                fixture.relay.chain().stream()
                                         .map(ByteString::copyFrom)
                                         .toList()));
             } else if (message instanceof AgentTicketMessage.Submit order) {
-                Ticket ticket = SignedTicket.read(order.ticket().toByteArray(), world.identity(world.controller))
+                Ticket ticket = SignedTicket.read(order.ticket().toByteArray(), fixture.identity(fixture.controller))
                         .ticket();
-                said.add("order " + ticket.id());
-                say(ctx.channel(), running(ticket));
+                sent.add("order " + ticket.id());
+                send(ctx.channel(), running(ticket));
             } else if (message instanceof AgentTicketMessage.QueryTicket ask) {
-                said.add("ask " + ask.ticket());
+                sent.add("ask " + ask.ticket());
             } else if (message instanceof AgentTicketMessage.Withdraw) {
-                said.add("withdraw");
+                sent.add("withdraw");
             }
         }
 
         private CertifiedIdentity proven(AgentTicketMessage.Proof proof) throws IOException {
             CertifiedIdentity who = CertificateChain.parse(
                             proof.chain().stream().map(ByteString::toByteArray).toList())
-                    .verifyUnlisted(Set.of(CertificateRole.CONTROLLER), world.anchors(), CLOCK.instant());
+                    .verifyUnlisted(Set.of(CertificateRole.CONTROLLER), fixture.anchors(), CLOCK.instant());
             byte[] payload = DsseEnvelope.parse(proof.signed().toByteArray(), TicketStreamProof.MAX_BYTES)
                     .verify(TicketStreamProof.TYPE, Set.of(who.key()), 1);
             if (!TicketStreamProof.parse(payload)
-                    .equals(TicketStreamProof.of(world.relay.name().toString(), NONCE))) {
+                    .equals(TicketStreamProof.of(fixture.relay.name().toString(), NONCE))) {
                 throw new MalformedException("another challenge's");
             }
             return who;
         }
 
         private RelayTicketMessage.Update running(Ticket ticket) throws GeneralSecurityException {
-            Allocation allocation = world.allocation(ticket, world.slots());
+            Allocation allocation = fixture.allocation(ticket, fixture.slots());
             return new RelayTicketMessage.Update(
                     ticket.id(),
                     TicketState.RUNNING,

@@ -20,7 +20,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket(ID, REQUEST);
         settle();
         SigningKey before = key;
-        Ticket first = ordered(said.get(0));
+        Ticket first = ordered(sent.get(0));
         kill();
         start(1);
         workers.resumeTicket(ID);
@@ -28,8 +28,8 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket("c".repeat(26), REQUEST);
         settle();
         assertThat(before).isNotEqualTo(key);
-        assertThat(ordered(said.get(0))).isEqualTo(first);
-        assertThat(ordered(said.get(1)).sequence()).isEqualTo(2);
+        assertThat(ordered(sent.get(0))).isEqualTo(first);
+        assertThat(ordered(sent.get(1)).sequence()).isEqualTo(2);
     }
 
     @Test
@@ -39,14 +39,14 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         start(2);
         open();
         settle();
-        assertThat(said).containsExactly(new AgentTicketMessage.QueryTicket(ID));
+        assertThat(sent).containsExactly(new AgentTicketMessage.QueryTicket(ID));
         refuses(TicketClause.PROJECT);
         settle();
-        Ticket anew = ordered(said.get(1));
+        Ticket anew = ordered(sent.get(1));
         assertThat(anew.id()).isEqualTo(ID);
         assertThat(anew.epoch()).isEqualTo(2);
         assertThat(anew.sequence()).isEqualTo(1);
-        assertThat(ReceivedTicket.read(said.get(1), key).life()).isEqualTo(2);
+        assertThat(ReceivedTicket.read(sent.get(1), key).life()).isEqualTo(2);
         assertThat(events).isEmpty();
     }
 
@@ -56,20 +56,20 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket(ID, REQUEST);
         open();
         settle();
-        Ticket before = ordered(said.get(0));
+        Ticket before = ordered(sent.get(0));
         kill();
         start(2);
         for (int stream = 0; stream < 2; stream++) {
-            said.clear();
+            sent.clear();
             open();
             workers.onMessage(update(TicketState.RUNNING, "2"));
             workers.onMessage(update(TicketState.RUNNING, "2"));
             settle();
-            assertThat(said).hasSize(2).startsWith(new AgentTicketMessage.QueryTicket(ID));
-            assertThat(ordered(said.get(1)))
+            assertThat(sent).hasSize(2).startsWith(new AgentTicketMessage.QueryTicket(ID));
+            assertThat(ordered(sent.get(1)))
                     .as("the same, by the key of this boot")
                     .isEqualTo(before);
-            assertThat(ReceivedTicket.read(said.get(1), key).life())
+            assertThat(ReceivedTicket.read(sent.get(1), key).life())
                     .as("and in its word")
                     .isEqualTo(2);
         }
@@ -87,7 +87,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         open();
         workers.onMessage(update(TicketState.RUNNING, "2"));
         settle();
-        assertThat(said).containsExactly(new AgentTicketMessage.QueryTicket(ID));
+        assertThat(sent).containsExactly(new AgentTicketMessage.QueryTicket(ID));
     }
 
     @Test
@@ -97,10 +97,10 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         now = now.plus(Ticket.LONGEST);
         open();
         settle();
-        assertThat(said).containsExactly(new AgentTicketMessage.QueryTicket(ID));
+        assertThat(sent).containsExactly(new AgentTicketMessage.QueryTicket(ID));
         refuses(TicketClause.PROJECT);
         settle();
-        Ticket anew = ordered(said.get(1));
+        Ticket anew = ordered(sent.get(1));
         assertThat(anew.issued()).isEqualTo(now);
         assertThat(anew.request().memoryMib()).isEqualTo(MEMORY_MIB);
         assertThat(anew.request().scratchMib()).isEqualTo(SCRATCH_MIB);
@@ -115,15 +115,15 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.resumeTicket(ID);
         workers.submitTicket(ID, REQUEST);
         settle();
-        long queries = said.size();
+        long queries = sent.size();
         // As a relay answers: each query by a refusal.
         for (long query = 0; query < queries; query++) {
             refuses(TicketClause.PROJECT);
         }
         workers.onMessage(update(TicketState.RUNNING, "2"));
         settle();
-        assertThat(said).hasSize(2).first().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
-        assertThat(ordered(said.get(1)).epoch()).isEqualTo(2);
+        assertThat(sent).hasSize(2).first().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
+        assertThat(ordered(sent.get(1)).epoch()).isEqualTo(2);
         assertThat(events).contains(new WorkerEvent.Allocated(ID, 2));
     }
 
@@ -137,7 +137,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.resumeTicket(ID);
         open();
         settle();
-        assertThat(said)
+        assertThat(sent)
                 .containsExactly(new AgentTicketMessage.QueryTicket(ID), new AgentTicketMessage.QueryTicket(ID));
     }
 
@@ -166,6 +166,6 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         open();
         workers.onMessage(update(TicketState.RUNNING, "2"));
         settle();
-        assertThat(slots.told).containsExactly("expect " + ID, "release " + ID);
+        assertThat(slots.recorded).containsExactly("expect " + ID, "release " + ID);
     }
 }

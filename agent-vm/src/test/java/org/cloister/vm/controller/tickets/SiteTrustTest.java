@@ -33,14 +33,14 @@ import org.junit.jupiter.api.Test;
 class SiteTrustTest {
     private static final Instant NOW = SignedTicketFixture.NOW.plusSeconds(60);
 
-    private final SignedTicketFixture world = new SignedTicketFixture();
+    private final SignedTicketFixture fixture = new SignedTicketFixture();
     private Instant now = NOW;
-    private final TrustStore beliefs = new TrustStore(
-            TrustAnchors.none().withProject(world.project).withSite(List.of(world.siteKey.verificationKey())),
+    private final TrustStore trustStore = new TrustStore(
+            TrustAnchors.none().withProject(fixture.project).withSite(List.of(fixture.siteKey.verificationKey())),
             RevocationLists.none(),
             () -> now);
-    private final SiteTrust site = new SiteTrust(beliefs);
-    private final VerificationKey host = world.hosts.get(0).key().verificationKey();
+    private final SiteTrust site = new SiteTrust(trustStore);
+    private final VerificationKey host = fixture.hosts.get(0).key().verificationKey();
 
     SiteTrustTest() throws Exception {}
 
@@ -51,7 +51,7 @@ class SiteTrustTest {
                     .generateCertificate(new ByteArrayInputStream(each.chain().get(0)));
             all.add(new CertificateAuthority.Revocation(leaf.getSerialNumber(), now));
         }
-        beliefs.addRevocationList(world.site.revoke(all, BigInteger.valueOf(number), now, Duration.ofHours(24)));
+        trustStore.addRevocationList(fixture.site.revoke(all, BigInteger.valueOf(number), now, Duration.ofHours(24)));
     }
 
     private static RelayTicketMessage.Welcome welcome(Signer relay) {
@@ -61,7 +61,7 @@ class SiteTrustTest {
     }
 
     private byte[] allocation(SigningKey signer) throws Exception {
-        return world.allocation(world.ticket(world.request()), world.slots())
+        return fixture.allocation(fixture.ticket(fixture.request()), fixture.slots())
                 .sign(signer)
                 .bytes();
     }
@@ -77,52 +77,52 @@ class SiteTrustTest {
     void a_relay_of_the_site_gives_nodes_and_its_hosts_hold_as_long_as_it_does() throws Exception {
         list(1);
         assertThat(site.isUntrusted(host)).as("nobody has given it").isTrue();
-        assertThat(site.onWelcome(welcome(world.relay)))
+        assertThat(site.onWelcome(welcome(fixture.relay)))
                 .as("half of what its certificate has left")
                 .isEqualTo(Duration.between(NOW, SignedTicketFixture.NOW.plus(SignedTicketFixture.DAY))
                         .dividedBy(2));
-        Allocation given = site.verifyAllocation(allocation(world.relay.key()));
+        Allocation given = site.verifyAllocation(allocation(fixture.relay.key()));
         assertThat(given.slots()).hasSize(2);
         assertThat(site.isUntrusted(host)).isFalse();
-        list(2, world.relay);
+        list(2, fixture.relay);
         assertThat(site.isUntrusted(host)).isTrue();
-        refuses(allocation(world.relay.key()), "revoked");
+        refuses(allocation(fixture.relay.key()), "revoked");
     }
 
     private void revokeHostKey(int number) throws Exception {
         // All certificates of that key have ended since.
         now = NOW.plus(Duration.ofDays(20));
         CertificateAuthority.Revocation key = new CertificateAuthority.Revocation(RevocationList.numberOf(host), NOW);
-        beliefs.addRevocationList(
-                world.site.revoke(List.of(key), BigInteger.valueOf(number), now, Duration.ofHours(24)));
+        trustStore.addRevocationList(
+                fixture.site.revoke(List.of(key), BigInteger.valueOf(number), now, Duration.ofHours(24)));
     }
 
     @Test
     void a_host_that_the_site_has_taken_back_is_known_by_its_key_whatever_its_certificates_were() throws Exception {
         list(1);
-        site.onWelcome(welcome(world.relay));
-        site.verifyAllocation(allocation(world.relay.key()));
+        site.onWelcome(welcome(fixture.relay));
+        site.verifyAllocation(allocation(fixture.relay.key()));
         assertThat(site.isKeyRevoked(host)).isFalse();
         revokeHostKey(2);
         assertThat(site.isKeyRevoked(host)).isTrue();
         assertThat(site.isUntrusted(host)).isTrue();
-        assertThat(site.isKeyRevoked(world.hosts.get(1).key().verificationKey()))
+        assertThat(site.isKeyRevoked(fixture.hosts.get(1).key().verificationKey()))
                 .isFalse();
         now = now.plus(Duration.ofDays(2));
         assertThat(site.isKeyRevoked(host)).as("what was said stays said").isTrue();
-        assertThat(site.isKeyRevoked(world.hosts.get(1).key().verificationKey()))
+        assertThat(site.isKeyRevoked(fixture.hosts.get(1).key().verificationKey()))
                 .as("a list that has ended ends nobody")
                 .isFalse();
-        beliefs.replaceAnchors(TrustAnchors.none().withProject(world.project));
+        trustStore.replaceAnchors(TrustAnchors.none().withProject(fixture.project));
         assertThat(site.isKeyRevoked(host)).as("by nobody of the site").isFalse();
     }
 
     @Test
     void a_relay_that_has_not_shown_itself_gives_nothing() throws Exception {
         list(1);
-        refuses(allocation(world.relay.key()), "have none yet");
+        refuses(allocation(fixture.relay.key()), "have none yet");
         site.onWelcome(new RelayTicketMessage.Welcome(ByteString.EMPTY, List.of()));
-        refuses(allocation(world.relay.key()), "have none yet");
+        refuses(allocation(fixture.relay.key()), "have none yet");
     }
 
     @Test
@@ -135,18 +135,19 @@ class SiteTrustTest {
                 SignedTicketFixture.NOW,
                 Duration.ofDays(30),
                 new SecureRandom());
-        Signer relay = SignedTicketFixture.party(elsewhere, world.relay.name());
+        Signer relay = SignedTicketFixture.party(elsewhere, fixture.relay.name());
         assertThat(site.onWelcome(welcome(relay))).isEqualTo(Duration.ofMinutes(1));
         refuses(allocation(relay.key()), "authority of site");
-        refuses(allocation(world.relay.key()), "authority of site");
+        refuses(allocation(fixture.relay.key()), "authority of site");
     }
 
     @Test
     void an_allocation_that_somebody_else_signed_is_none() throws Exception {
         list(1);
-        site.onWelcome(welcome(world.relay));
-        refuses(allocation(world.hosts.get(0).key()), "signature");
-        Signer second = SignedTicketFixture.party(world.site, new CertificateName("r2", "relay", CertificateName.SITE));
+        site.onWelcome(welcome(fixture.relay));
+        refuses(allocation(fixture.hosts.get(0).key()), "signature");
+        Signer second =
+                SignedTicketFixture.party(fixture.site, new CertificateName("r2", "relay", CertificateName.SITE));
         site.onWelcome(welcome(second));
         refuses(allocation(second.key()), "r2.relay");
     }
@@ -154,33 +155,34 @@ class SiteTrustTest {
     @Test
     void a_host_of_the_site_gives_no_nodes() throws Exception {
         list(1);
-        site.onWelcome(welcome(world.hosts.get(0)));
-        refuses(allocation(world.hosts.get(0).key()), "relay");
+        site.onWelcome(welcome(fixture.hosts.get(0)));
+        refuses(allocation(fixture.hosts.get(0).key()), "relay");
     }
 
     @Test
     void certificates_that_have_ended_give_nothing_and_newer_ones_do() throws Exception {
         list(1);
-        site.onWelcome(welcome(world.relay));
+        site.onWelcome(welcome(fixture.relay));
         now = SignedTicketFixture.NOW.plus(SignedTicketFixture.DAY).plusSeconds(1);
         list(2);
-        refuses(allocation(world.relay.key()), "a time from");
-        byte[] renewed = world.site.issue(
-                world.relay.name(),
-                SubjectPublicKey.of(world.relay.key().verificationKey()),
+        refuses(allocation(fixture.relay.key()), "a time from");
+        byte[] renewed = fixture.site.issue(
+                fixture.relay.name(),
+                SubjectPublicKey.of(fixture.relay.key().verificationKey()),
                 now,
                 SignedTicketFixture.DAY);
-        site.onWelcome(welcome(new Signer(world.relay.name(), world.relay.key(), List.of(renewed))));
-        assertThat(site.verifyAllocation(allocation(world.relay.key())).slots()).hasSize(2);
+        site.onWelcome(welcome(new Signer(fixture.relay.name(), fixture.relay.key(), List.of(renewed))));
+        assertThat(site.verifyAllocation(allocation(fixture.relay.key())).slots())
+                .hasSize(2);
         assertThat(site.isUntrusted(host)).isFalse();
     }
 
     @Test
     void without_a_list_of_the_sites_in_force_nobody_gives_anything() throws Exception {
-        site.onWelcome(welcome(world.relay));
-        refuses(allocation(world.relay.key()), "a revocation list");
+        site.onWelcome(welcome(fixture.relay));
+        refuses(allocation(fixture.relay.key()), "a revocation list");
         list(1);
-        site.verifyAllocation(allocation(world.relay.key()));
+        site.verifyAllocation(allocation(fixture.relay.key()));
         assertThat(site.isUntrusted(host)).isFalse();
         now = NOW.plus(Duration.ofHours(25));
         assertThat(site.isUntrusted(host)).isTrue();

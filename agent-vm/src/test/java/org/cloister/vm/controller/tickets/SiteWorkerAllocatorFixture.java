@@ -48,10 +48,10 @@ abstract class SiteWorkerAllocatorFixture {
     @TempDir
     Path folder;
 
-    final List<AgentTicketMessage> said = new ArrayList<>();
+    final List<AgentTicketMessage> sent = new ArrayList<>();
     final List<WorkerEvent> events = new ArrayList<>();
     final FakeWorkerSlots slots = new FakeWorkerSlots();
-    final FakeTicketRecorder witness = new FakeTicketRecorder();
+    final FakeTicketRecorder recorder = new FakeTicketRecorder();
     Instant now = Instant.parse("2026-06-02T09:00:00Z");
     SigningKey key;
     ScheduledExecutorService decisions;
@@ -75,7 +75,7 @@ abstract class SiteWorkerAllocatorFixture {
                 new SiteWorkerAllocator.Settings(PROJECT, key, RESERVES, PATIENCE),
                 TicketFolder.open(folder.resolve("tickets"), epoch),
                 slots,
-                witness,
+                recorder,
                 decisions,
                 () -> now);
         workers.start(events::add);
@@ -84,9 +84,9 @@ abstract class SiteWorkerAllocatorFixture {
     void kill() throws Exception {
         settle();
         decisions.shutdownNow();
-        said.clear();
+        sent.clear();
         events.clear();
-        slots.told.clear();
+        slots.recorded.clear();
     }
 
     void settle() throws Exception {
@@ -96,7 +96,7 @@ abstract class SiteWorkerAllocatorFixture {
     }
 
     void open() {
-        workers.onOpen(said::add);
+        workers.onOpen(sent::add);
     }
 
     static RelayTicketMessage.Update update(TicketState state, String allocation) {

@@ -23,7 +23,7 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         open();
         workers.submitTicket(ID, REQUEST);
         settle();
-        Ticket ticket = ordered(said.get(0));
+        Ticket ticket = ordered(sent.get(0));
         assertThat(ticket.request()).isEqualTo(REQUEST.withMemory(MEMORY_MIB).withScratch(SCRATCH_MIB));
         assertThat(ticket.epoch()).isEqualTo(1);
         workers.onMessage(update(TicketState.QUEUED, ""));
@@ -44,8 +44,8 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
                         new WorkerEvent.NodeReady(ID, 1, "n2"),
                         new WorkerEvent.Ended(ID, EndReason.NONE),
                         new WorkerEvent.Ended(ID, EndReason.NONE));
-        assertThat(slots.told).containsExactly("expect " + ID, "release " + ID, "forget " + ID);
-        assertThat(witness.told)
+        assertThat(slots.recorded).containsExactly("expect " + ID, "release " + ID, "forget " + ID);
+        assertThat(recorder.recorded)
                 .containsExactly("ordered " + ID, "queued " + ID, "running " + ID, "running " + ID, "ended " + ID);
         try (var files = Files.list(folder.resolve("tickets"))) {
             assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("position"));
@@ -57,19 +57,19 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket(ID, REQUEST);
         workers.submitTicket(ID, REQUEST);
         settle();
-        assertThat(said).isEmpty();
+        assertThat(sent).isEmpty();
         open();
         settle();
-        Ticket first = ordered(said.get(0));
+        Ticket first = ordered(sent.get(0));
         workers.onClosed();
         open();
         settle();
-        assertThat(ordered(said.get(1))).isEqualTo(first);
+        assertThat(ordered(sent.get(1))).isEqualTo(first);
         workers.onMessage(update(TicketState.ACCEPTED, ""));
         workers.onClosed();
         open();
         settle();
-        assertThat(said).hasSize(3).last().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
+        assertThat(sent).hasSize(3).last().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
     }
 
     @Test
@@ -95,10 +95,10 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.onMessage(update(TicketState.RUNNING, "2"));
         workers.releaseTicket(ID);
         settle();
-        assertThat(said).hasSize(1);
+        assertThat(sent).hasSize(1);
         Thread.sleep(2 * PATIENCE.toMillis());
         settle();
-        assertThat(said).hasSize(2).last().isInstanceOf(AgentTicketMessage.Withdraw.class);
+        assertThat(sent).hasSize(2).last().isInstanceOf(AgentTicketMessage.Withdraw.class);
         ends(TicketEnd.WITHDRAWN);
         settle();
         assertThat(events).last().isEqualTo(new WorkerEvent.Ended(ID, EndReason.NONE));
@@ -118,8 +118,8 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.onClosed();
         open();
         settle();
-        assertThat(said).hasSize(3);
-        assertThat(said.subList(1, 3)).allMatch(AgentTicketMessage.Withdraw.class::isInstance);
+        assertThat(sent).hasSize(3);
+        assertThat(sent.subList(1, 3)).allMatch(AgentTicketMessage.Withdraw.class::isInstance);
         assertThat(events).isEmpty();
         // A relay that never had it knows nothing of it: that is its end too.
         refuses(TicketClause.PROJECT);
@@ -130,14 +130,14 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
     @Test
     void of_a_ticket_that_has_ended_the_relay_is_asked_for_parts_until_nobody_waits_for_any() throws Exception {
         String other = "d".repeat(26);
-        witness.waits.add(other);
+        recorder.waits.add(other);
         open();
         settle();
-        assertThat(said).containsExactly(new AgentTicketMessage.QueryTicket(other));
+        assertThat(sent).containsExactly(new AgentTicketMessage.QueryTicket(other));
         workers.onMessage(new RelayTicketMessage.ForwardedStatement(other, 1, ByteString.EMPTY, List.of()));
         workers.onMessage(new RelayTicketMessage.Refused(other, TicketClause.PROJECT, "text"));
         settle();
-        assertThat(witness.told).containsExactly("part " + other + " 1", "forgotten " + other);
+        assertThat(recorder.recorded).containsExactly("part " + other + " 1", "forgotten " + other);
         assertThat(events).isEmpty();
     }
 
@@ -147,7 +147,7 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket(ID, REQUEST);
         refuses(TicketClause.LIMIT);
         settle();
-        assertThat(witness.told).containsExactly("ordered " + ID, "dropped " + ID);
+        assertThat(recorder.recorded).containsExactly("ordered " + ID, "dropped " + ID);
     }
 
     @Test
@@ -156,7 +156,7 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.submitTicket(ID, REQUEST);
         workers.onMessage(update(TicketState.RUNNING, "another's"));
         settle();
-        assertThat(said).last().isInstanceOf(AgentTicketMessage.Withdraw.class);
+        assertThat(sent).last().isInstanceOf(AgentTicketMessage.Withdraw.class);
         assertThat(events).isEmpty();
     }
 

@@ -27,7 +27,7 @@ public abstract class WorkerAllocatorContract {
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    private final List<WorkerEvent> heard = new CopyOnWriteArrayList<>();
+    private final List<WorkerEvent> events = new CopyOnWriteArrayList<>();
     private final List<String> asked = new ArrayList<>();
     private WorkerAllocator workers = new NoListener();
 
@@ -67,7 +67,7 @@ public abstract class WorkerAllocatorContract {
         String ticket = ask(2, false);
         List<String> nodes = awaitNodes(ticket, 2);
         assertThat(nodes).doesNotHaveDuplicates();
-        assertThat(heard.get(0)).isEqualTo(new Allocated(ticket, 2));
+        assertThat(events.get(0)).isEqualTo(new Allocated(ticket, 2));
         for (int slot = 0; slot < 2; slot++) {
             List<WorkerEvent> course = course(ticket, slot);
             assertThat(course.get(course.size() - 1)).isInstanceOf(NodeReady.class);
@@ -94,7 +94,7 @@ public abstract class WorkerAllocatorContract {
         String node = awaitNodes(ticket, 1).get(0);
         workers.submitTicket(ticket, request(1, false));
         await("told again", event -> event instanceof NodeReady, 2);
-        assertThat(heard)
+        assertThat(events)
                 .filteredOn(NodeReady.class::isInstance)
                 .allMatch(event -> ((NodeReady) event).node().equals(node));
     }
@@ -104,7 +104,7 @@ public abstract class WorkerAllocatorContract {
         String ticket = ask(2, true);
         workers.withdrawTicket(ticket);
         awaitEnd(ticket);
-        for (WorkerEvent event : heard) {
+        for (WorkerEvent event : events) {
             if (event instanceof NodeReady ready) {
                 assertThat(runs(ready.node())).isFalse();
             }
@@ -135,7 +135,7 @@ public abstract class WorkerAllocatorContract {
         again();
         workers.resumeTicket(ticket);
         assertThat(awaitNodes(ticket, 2)).isEqualTo(nodes);
-        assertThat(heard).contains(new Allocated(ticket, 2));
+        assertThat(events).contains(new Allocated(ticket, 2));
         workers.releaseTicket(ticket);
         awaitEnd(ticket);
         kill(workers);
@@ -177,8 +177,8 @@ public abstract class WorkerAllocatorContract {
         awaitEnd(first);
         awaitNodes(second, 1);
         awaitNodes(third, 1);
-        int end = heard.indexOf(new Ended(first, WorkerEvent.EndReason.NONE));
-        assertThat(heard.subList(0, end)).noneMatch(event -> event.ticket().equals(second));
+        int end = events.indexOf(new Ended(first, WorkerEvent.EndReason.NONE));
+        assertThat(events.subList(0, end)).noneMatch(event -> event.ticket().equals(second));
     }
 
     @Test
@@ -187,10 +187,10 @@ public abstract class WorkerAllocatorContract {
         asked.add(ticket);
         workers.submitTicket(ticket, request(hosts() + 1, true));
         await("refused", event -> event instanceof Refused && event.ticket().equals(ticket));
-        Refused refused = (Refused) heard.get(heard.size() - 1);
+        Refused refused = (Refused) events.get(events.size() - 1);
         assertThat(refused.reason().text()).isNotBlank();
         assertThat(refused.reason().retryable()).isFalse();
-        assertThat(heard).noneMatch(Allocated.class::isInstance);
+        assertThat(events).noneMatch(Allocated.class::isInstance);
     }
 
     @Test
@@ -200,7 +200,7 @@ public abstract class WorkerAllocatorContract {
         lose(nodes.get(1));
         await("it has gone", event -> event instanceof NodeGone gone && gone.slot() == 1);
         assertThat(runs(nodes.get(0))).isTrue();
-        assertThat(heard).noneMatch(event -> event instanceof NodeGone gone && gone.slot() == 0);
+        assertThat(events).noneMatch(event -> event instanceof NodeGone gone && gone.slot() == 0);
         workers.releaseTicket(ticket);
         awaitEnd(ticket);
         assertThat(runs(nodes.get(0))).isFalse();
@@ -224,19 +224,19 @@ public abstract class WorkerAllocatorContract {
     }
 
     protected final List<WorkerEvent> heard() {
-        return heard;
+        return events;
     }
 
-    protected final String ask(int nodes, boolean whole) {
+    protected final String ask(int nodes, boolean exclusive) {
         String ticket = ticket();
         asked.add(ticket);
-        workers.submitTicket(ticket, request(nodes, whole));
+        workers.submitTicket(ticket, request(nodes, exclusive));
         return ticket;
     }
 
-    protected static ResourceRequest request(int nodes, boolean whole) {
+    protected static ResourceRequest request(int nodes, boolean exclusive) {
         return new ResourceRequest(
-                nodes, OptionalInt.empty(), 1, OptionalInt.empty(), whole ? 0 : 100, 0, whole, 10, List.of());
+                nodes, OptionalInt.empty(), 1, OptionalInt.empty(), exclusive ? 0 : 100, 0, exclusive, 10, List.of());
     }
 
     protected static String ticket() {
@@ -255,7 +255,7 @@ public abstract class WorkerAllocatorContract {
             Predicate<WorkerEvent> ready =
                     event -> event instanceof NodeReady node && node.ticket().equals(ticket) && node.slot() == slot;
             await("slot " + slot + " of " + ticket, ready);
-            nodes.add(((NodeReady) heard.stream().filter(ready).findFirst().orElseThrow()).node());
+            nodes.add(((NodeReady) events.stream().filter(ready).findFirst().orElseThrow()).node());
         }
         return nodes;
     }
@@ -272,16 +272,16 @@ public abstract class WorkerAllocatorContract {
 
     private void await(String what, Predicate<WorkerEvent> wanted, int times) throws InterruptedException {
         long endNs = System.nanoTime() + PATIENCE.toNanos();
-        while (heard.stream().filter(wanted).count() < times) {
+        while (events.stream().filter(wanted).count() < times) {
             if (System.nanoTime() - endNs >= 0) {
-                throw new AssertionError("never: " + what + "; heard: " + heard);
+                throw new AssertionError("never: " + what + "; heard: " + events);
             }
             Thread.sleep(10);
         }
     }
 
     private List<WorkerEvent> course(String ticket, int slot) {
-        return heard.stream()
+        return events.stream()
                 .filter(event -> event.ticket().equals(ticket))
                 .filter(event -> (event instanceof Passed passed && passed.slot() == slot)
                         || (event instanceof NodeReady ready && ready.slot() == slot))
@@ -289,9 +289,9 @@ public abstract class WorkerAllocatorContract {
     }
 
     private void again() throws IOException {
-        heard.clear();
+        events.clear();
         workers = open();
-        workers.start(heard::add);
+        workers.start(events::add);
     }
 
     /** Before the first. */

@@ -97,7 +97,7 @@ public final class ControllerUnlockFixture {
     HandoverTarget place = new HandoverTarget(BootFixture.OPENING, 0, VM, Nonce.random(RANDOM));
     CertificateName certified = controller;
     SigningKey forKey;
-    ProjectHistory brought = made.history();
+    ProjectHistory files = made.history();
     long serial = 7;
     SigningKey policySigner = made.owner();
     String policyProject = made.history().id();
@@ -115,16 +115,16 @@ public final class ControllerUnlockFixture {
         return SigningKey.of(new KeyPair(keys.publicKeys().signing().publicKey(), keys.signing()));
     }
 
-    /** By whom VMs and the opener are believed: the owners of the project, who have revoked nobody. */
-    public TrustStore beliefs() throws IOException {
-        return beliefs(() -> NOW);
+    /** The trust anchors of VMs and the opener: the owners of the project, who have revoked nobody. */
+    public TrustStore createTrustStore() throws IOException {
+        return createTrustStore(() -> NOW);
     }
 
-    public TrustStore beliefs(InstantSource clock) throws IOException {
-        TrustStore beliefs =
+    public TrustStore createTrustStore(InstantSource clock) throws IOException {
+        TrustStore trustStore =
                 new TrustStore(TrustAnchors.none().withProject(made.history()), RevocationLists.none(), clock);
-        beliefs.addRevocationList(list());
-        return beliefs;
+        trustStore.addRevocationList(list());
+        return trustStore;
     }
 
     /** Of revocations, the owner's: nobody. */
@@ -212,7 +212,7 @@ public final class ControllerUnlockFixture {
         return new ProjectUnlock(
                 at,
                 List.of(ByteString.copyFrom(authority), ByteString.copyFrom(cats)),
-                brought.envelopes().stream().map(ByteString::copyFrom).toList(),
+                files.envelopes().stream().map(ByteString::copyFrom).toList(),
                 ByteString.copyFrom(DsseEnvelope.sign(ProjectPolicy.TYPE, policy().json(), policySigner)
                         .bytes()),
                 List.of(site.verificationKey()),

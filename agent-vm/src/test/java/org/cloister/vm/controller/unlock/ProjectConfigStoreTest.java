@@ -34,7 +34,7 @@ class ProjectConfigStoreTest {
         return "[[member]]\nlogin = \"" + login + "\"\nuid = " + uid + "\ngid = 2000\n";
     }
 
-    private static OpeningFiles brought(Optional<String> members, Optional<String> settings) throws IOException {
+    private static OpeningFiles files(Optional<String> members, Optional<String> settings) throws IOException {
         Optional<OpeningFiles.ParsedFile<ProjectMembers>> who = Optional.empty();
         if (members.isPresent()) {
             byte[] bytes = members.get().getBytes(StandardCharsets.UTF_8);
@@ -50,8 +50,8 @@ class ProjectConfigStoreTest {
         return new OpeningFiles(who, how);
     }
 
-    private void refuses(OpeningFiles brought, UnlockRefusal why, String text) {
-        assertThatThrownBy(() -> project.update(brought))
+    private void refuses(OpeningFiles files, UnlockRefusal why, String text) {
+        assertThatThrownBy(() -> project.update(files))
                 .hasMessageContaining(text)
                 .isInstanceOfSatisfying(
                         UnlockRefused.class,
@@ -61,9 +61,9 @@ class ProjectConfigStoreTest {
     @Test
     void what_was_brought_is_what_later_openings_find() throws Exception {
         ProjectConfigStore.ProjectConfig first =
-                project.update(brought(Optional.of(member("ada", 2001)), Optional.of(SETTINGS + "# mine\n")));
+                project.update(files(Optional.of(member("ada", 2001)), Optional.of(SETTINGS + "# mine\n")));
         ProjectConfigStore.ProjectConfig later =
-                new ProjectConfigStore(folder.resolve("project")).update(brought(Optional.empty(), Optional.empty()));
+                new ProjectConfigStore(folder.resolve("project")).update(files(Optional.empty(), Optional.empty()));
         assertThat(later).isEqualTo(first);
         assertThat(later.members().list()).containsExactly(new ProjectMember("ada", 2001, 2000));
         assertThat(Files.readString(project.membersFile())).isEqualTo(member("ada", 2001));
@@ -73,9 +73,9 @@ class ProjectConfigStoreTest {
 
     @Test
     void a_drive_without_settings_is_refused_and_one_without_members_has_nobody() throws Exception {
-        refuses(brought(Optional.of(member("ada", 2001)), Optional.empty()), UnlockRefusal.NO_SETTINGS, "--settings");
+        refuses(files(Optional.of(member("ada", 2001)), Optional.empty()), UnlockRefusal.NO_SETTINGS, "--settings");
         assertThat(folder).as("nothing is kept").isEmptyDirectory();
-        assertThat(project.update(brought(Optional.empty(), Optional.of(SETTINGS)))
+        assertThat(project.update(files(Optional.empty(), Optional.of(SETTINGS)))
                         .members()
                         .list())
                 .isEmpty();
@@ -83,12 +83,12 @@ class ProjectConfigStoreTest {
 
     @Test
     void one_is_replaced_without_the_other() throws Exception {
-        project.update(brought(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
-        ProjectConfigStore.ProjectConfig standing =
-                project.update(brought(Optional.empty(), Optional.of(SETTINGS.replace("hosts = 4", "hosts = 9"))));
-        assertThat(standing.members().list()).hasSize(1);
-        assertThat(standing.settings().queue().shapes().get(0).hosts()).isEqualTo(9);
-        assertThat(project.update(brought(Optional.of(""), Optional.empty()))
+        project.update(files(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
+        ProjectConfigStore.ProjectConfig config =
+                project.update(files(Optional.empty(), Optional.of(SETTINGS.replace("hosts = 4", "hosts = 9"))));
+        assertThat(config.members().list()).hasSize(1);
+        assertThat(config.settings().queue().shapes().get(0).hosts()).isEqualTo(9);
+        assertThat(project.update(files(Optional.of(""), Optional.empty()))
                         .members()
                         .list())
                 .isEmpty();
@@ -96,22 +96,22 @@ class ProjectConfigStoreTest {
 
     @Test
     void a_uid_is_never_anothers_after_its_member_left_and_comes_back_with_its_member() throws Exception {
-        project.update(brought(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
-        project.update(brought(Optional.of(member("bob", 2002)), Optional.empty()));
+        project.update(files(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
+        project.update(files(Optional.of(member("bob", 2002)), Optional.empty()));
         refuses(
-                brought(Optional.of(member("eve", 2001)), Optional.empty()),
+                files(Optional.of(member("eve", 2001)), Optional.empty()),
                 UnlockRefusal.UIDS,
                 "uid of eve: want one that nobody else had, have 2001, which was ada's");
         refuses(
-                brought(Optional.of(member("ada", 2003)), Optional.empty()),
+                files(Optional.of(member("ada", 2003)), Optional.empty()),
                 UnlockRefusal.UIDS,
                 "uid of ada: want 2001, which owns the member's files, have 2003");
-        assertThat(project.update(brought(Optional.empty(), Optional.empty()))
+        assertThat(project.update(files(Optional.empty(), Optional.empty()))
                         .members()
                         .list())
                 .as("what was refused is not kept")
                 .containsExactly(new ProjectMember("bob", 2002, 2000));
-        assertThat(project.update(brought(Optional.of(member("ada", 2001)), Optional.empty()))
+        assertThat(project.update(files(Optional.of(member("ada", 2001)), Optional.empty()))
                         .members()
                         .list())
                 .hasSize(1);
@@ -120,11 +120,11 @@ class ProjectConfigStoreTest {
     @Test
     void what_is_kept_and_does_not_read_is_said_by_its_word_and_no_uid_is_given_when_the_others_are_not_known()
             throws Exception {
-        project.update(brought(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
+        project.update(files(Optional.of(member("ada", 2001)), Optional.of(SETTINGS)));
         Files.writeString(project.membersFile(), "[[member]]\n");
-        refuses(brought(Optional.empty(), Optional.empty()), UnlockRefusal.MEMBERS, "login: missing");
+        refuses(files(Optional.empty(), Optional.empty()), UnlockRefusal.MEMBERS, "login: missing");
         Files.writeString(project.membersFile().resolveSibling("uids"), "2001 ada\n2001 eve\n");
-        assertThatThrownBy(() -> project.update(brought(Optional.of(member("eve", 2001)), Optional.empty())))
+        assertThatThrownBy(() -> project.update(files(Optional.of(member("eve", 2001)), Optional.empty())))
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("uids:2: want a uid that was not there before");
     }

@@ -13,15 +13,15 @@ class ProjectDocumentsFolderTest {
 
     @Test
     void papers_that_the_drive_has_need_no_new_file() throws Exception {
-        ProjectDocuments papers = new ControllerUnlockFixture().unlocked().documents();
+        ProjectDocuments documents = new ControllerUnlockFixture().unlocked().documents();
         ProjectDocumentsFolder kept = new ProjectDocumentsFolder(folder);
-        kept.write(papers);
+        kept.write(documents);
         // As on a drive that has no file left to give.
         Files.createDirectories(folder.resolve("policy.new/occupied"));
-        kept.write(papers);
+        kept.write(documents);
         assertThat(kept.read())
                 .get()
                 .extracting(ProjectDocuments::policyEnvelope)
-                .isEqualTo(papers.policyEnvelope());
+                .isEqualTo(documents.policyEnvelope());
     }
 }

@@ -50,7 +50,7 @@ import org.junit.jupiter.api.Test;
 class UnlockServerTest {
     private static final Nonce NONCE = Nonce.random(new SecureRandom());
 
-    private final ControllerUnlockFixture world = new ControllerUnlockFixture();
+    private final ControllerUnlockFixture fixture = new ControllerUnlockFixture();
     private final CircuitPair circuits = new CircuitPair();
     private final ExecutorService work = Executors.newSingleThreadExecutor();
     private final List<VerifiedUnlock> opened = new CopyOnWriteArrayList<>();
@@ -58,18 +58,18 @@ class UnlockServerTest {
     private final List<AttestationClaims> claims = new ArrayList<>();
     private Optional<IOException> hostRefuses = Optional.empty();
     private Optional<UnlockRefused> opensNot = Optional.empty();
-    private UnlockServer desk;
+    private UnlockServer server;
 
     UnlockServerTest() throws Exception {}
 
     @BeforeEach
     void open() throws Exception {
-        desk = new UnlockServer(
+        server = new UnlockServer(
                 new UnlockServer.Context(
-                        world.self(),
-                        world.keys.publicKeys(),
-                        world.bootCredential(),
-                        CertifiedPeerVerifier.forRoles(world.beliefs(), Set.of(CertificateRole.OPENER))),
+                        fixture.self(),
+                        fixture.keys.publicKeys(),
+                        fixture.bootCredential(),
+                        CertifiedPeerVerifier.forRoles(fixture.createTrustStore(), Set.of(CertificateRole.OPENER))),
                 this::vouch,
                 unlocked -> {
                     if (opensNot.isPresent()) {
@@ -87,7 +87,7 @@ class UnlockServerTest {
     void close() {
         circuits.close();
         work.shutdownNow();
-        world.keys.close();
+        fixture.keys.close();
     }
 
     private Future<DsseEnvelope> vouch(AttestationClaims claim) {
@@ -96,7 +96,7 @@ class UnlockServerTest {
             return ImmediateEventExecutor.INSTANCE.newFailedFuture(hostRefuses.get());
         }
         VmFacts facts = new VmFacts(
-                world.made.history().id(),
+                fixture.made.history().id(),
                 ControllerUnlockFixture.VM,
                 VmRole.CONTROLLER,
                 BootFixture.OPENING,
@@ -108,7 +108,7 @@ class UnlockServerTest {
             return ImmediateEventExecutor.INSTANCE.newSucceededFuture(DsseEnvelope.sign(
                     EvidenceStatement.TYPE,
                     new EvidenceStatement("node17", facts, claim, ControllerUnlockFixture.NOW, List.of()).json(),
-                    world.host));
+                    fixture.host));
         } catch (Exception e) {
             throw new AssertionError(e);
         }
@@ -121,18 +121,18 @@ class UnlockServerTest {
 
         OpenerCircuit() throws Exception {
             var ends = circuits.open(
-                    new CircuitTerms(world.opener, world.controller, Digest.sha384("policy")),
+                    new CircuitTerms(fixture.opener, fixture.controller, Digest.sha384("policy")),
                     new CircuitPair.End(
-                            world.openers(),
-                            BootPeerVerifier.forBootingVm().only(world.controller),
+                            fixture.openers(),
+                            BootPeerVerifier.forBootingVm().only(fixture.controller),
                             (pipeline, own) -> pipeline.addLast(
                                     new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read),
                                     listener)),
                     new CircuitPair.End(
-                            world.bootCredential(),
-                            CertifiedPeerVerifier.forRoles(world.beliefs(), Set.of(CertificateRole.OPENER))
-                                    .only(world.opener),
-                            desk::startSession));
+                            fixture.bootCredential(),
+                            CertifiedPeerVerifier.forRoles(fixture.createTrustStore(), Set.of(CertificateRole.OPENER))
+                                    .only(fixture.opener),
+                            server::startSession));
             circuit = ends.opener();
         }
 
@@ -151,8 +151,8 @@ class UnlockServerTest {
         }
 
         void unlock(HandoverTarget at) throws Exception {
-            try (var key = world.secrets.random(64)) {
-                send(world.unlock(key, at));
+            try (var key = fixture.secrets.random(64)) {
+                send(fixture.unlock(key, at));
             }
         }
     }
@@ -168,7 +168,7 @@ class UnlockServerTest {
         assertThat(opener.receive()).isInstanceOf(VmMessage.PhaseCompleted.class);
         assertThat(opener.receive()).isEqualTo(new VmMessage.Opened(6, false));
         assertThat(opened).hasSize(1);
-        assertThat(claims.get(0).keys()).isEqualTo(world.keys.publicKeys());
+        assertThat(claims.get(0).keys()).isEqualTo(fixture.keys.publicKeys());
         assertThat(ended).isEmpty();
     }
 
@@ -181,7 +181,7 @@ class UnlockServerTest {
         assertThat(second.receive()).isInstanceOf(VmMessage.PhaseCompleted.class);
         assertThat(second.receive()).isEqualTo(new VmMessage.Opened(6, false));
         assertThat(opened).hasSize(1);
-        world.epoch = 9;
+        fixture.epoch = 9;
         OpenerCircuit third = new OpenerCircuit();
         third.unlock(third.shown());
         assertThat(third.receive()).isInstanceOf(VmMessage.PhaseCompleted.class);
@@ -192,7 +192,7 @@ class UnlockServerTest {
 
     @Test
     void what_is_refused_is_said_in_its_word_and_the_vm_ends() throws Exception {
-        world.policySigner = world.host;
+        fixture.policySigner = fixture.host;
         OpenerCircuit opener = new OpenerCircuit();
         opener.unlock(opener.shown());
         assertThat(opener.receive()).isEqualTo(new VmMessage.Failure(BootPhase.KEYS, "policy"));
@@ -230,7 +230,7 @@ class UnlockServerTest {
     @Test
     void an_unlocking_without_evidence_ends_the_circuit() throws Exception {
         OpenerCircuit opener = new OpenerCircuit();
-        opener.unlock(world.place);
+        opener.unlock(fixture.place);
         assertThat(opener.circuit.channel().closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
         assertThat(opener.listener.heard).isEmpty();

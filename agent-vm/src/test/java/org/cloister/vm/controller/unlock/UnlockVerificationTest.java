@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** What an opener brings is taken, and with one thing changed it is not, in that thing's word. */
 class UnlockVerificationTest {
-    private final ControllerUnlockFixture world = new ControllerUnlockFixture();
+    private final ControllerUnlockFixture fixture = new ControllerUnlockFixture();
 
     @TempDir
     private Path folder;
@@ -36,14 +36,14 @@ class UnlockVerificationTest {
     UnlockVerificationTest() throws Exception {}
 
     private void refuses(UnlockRefusal why) {
-        assertThatThrownBy(world::decide)
+        assertThatThrownBy(fixture::decide)
                 .isInstanceOfSatisfying(
                         UnlockRefused.class,
                         refused -> assertThat(refused.word()).isEqualTo(why.toString()));
     }
 
-    private void refusesAfter(ProjectDocuments seen, ProjectDocuments next, UnlockRefusal why) {
-        assertThatThrownBy(() -> next.requireSuccessorOf(seen, ControllerUnlockFixture.NOW))
+    private void refusesAfter(ProjectDocuments previous, ProjectDocuments next, UnlockRefusal why) {
+        assertThatThrownBy(() -> next.requireSuccessorOf(previous, ControllerUnlockFixture.NOW))
                 .isInstanceOfSatisfying(
                         UnlockRefused.class,
                         refused -> assertThat(refused.word()).isEqualTo(why.toString()));
@@ -51,32 +51,32 @@ class UnlockVerificationTest {
 
     @Test
     void newer_documents_than_the_hosts_are_taken_and_its_authority_certifies_this_vm_and_workers() throws Exception {
-        VerifiedUnlock unlocked = world.decide();
+        VerifiedUnlock unlocked = fixture.decide();
         assertThat(unlocked.documents().history().number()).isEqualTo(2);
-        assertThat(world.assignment().project().number()).isEqualTo(1);
-        var worker = WorkerName.of(BootFixture.TICKET, 3, world.made.history().id());
+        assertThat(fixture.assignment().project().number()).isEqualTo(1);
+        var worker = WorkerName.of(BootFixture.TICKET, 3, fixture.made.history().id());
         var key = SigningKey.of(BootFixture.pair(SignatureCurve.P384)).verificationKey();
         var identity = CertificateChain.parse(unlocked.authority().issue(worker, key, ControllerUnlockFixture.NOW))
                 .verifyUnlisted(
                         Set.of(CertificateRole.WORKER),
-                        TrustAnchors.none().withProject(world.made.history()),
+                        TrustAnchors.none().withProject(fixture.made.history()),
                         ControllerUnlockFixture.NOW);
         assertThat(identity.name()).isEqualTo(worker);
-        assertThatThrownBy(() -> unlocked.authority().issue(world.opener, key, ControllerUnlockFixture.NOW))
+        assertThatThrownBy(() -> unlocked.authority().issue(fixture.opener, key, ControllerUnlockFixture.NOW))
                 .isInstanceOf(CertificationRefusedException.class);
     }
 
     @Test
     void what_was_made_for_another_question_vm_or_opening_is_refused() throws Exception {
-        HandoverTarget asked = world.place;
+        HandoverTarget asked = fixture.place;
         for (HandoverTarget other : new HandoverTarget[] {
             new HandoverTarget(asked.ticket(), 0, asked.vm(), Nonce.random(new SecureRandom())),
             new HandoverTarget(asked.ticket(), 0, "a".repeat(26), asked.nonce()),
             new HandoverTarget("a".repeat(26), 0, asked.vm(), asked.nonce())
         }) {
-            try (var key = world.secrets.random(64)) {
-                var unlock = world.unlock(key, other);
-                assertThatThrownBy(() -> UnlockVerification.verify(world.self(), asked, unlock, new SecureRandom()))
+            try (var key = fixture.secrets.random(64)) {
+                var unlock = fixture.unlock(key, other);
+                assertThatThrownBy(() -> UnlockVerification.verify(fixture.self(), asked, unlock, new SecureRandom()))
                         .isInstanceOfSatisfying(
                                 UnlockRefused.class,
                                 refused -> assertThat(refused.word()).isEqualTo("place"));
@@ -86,95 +86,95 @@ class UnlockVerificationTest {
 
     @Test
     void older_documents_and_another_projects_are_refused() throws Exception {
-        world.brought = ProjectHistory.of(world.made.history().envelopes().subList(0, 1));
+        fixture.files = ProjectHistory.of(fixture.made.history().envelopes().subList(0, 1));
         refuses(UnlockRefusal.DOCUMENTS);
-        world.brought = BootFixture.project(3).history();
+        fixture.files = BootFixture.project(3).history();
         refuses(UnlockRefusal.DOCUMENTS);
     }
 
     @Test
     void an_authority_for_another_key_or_another_name_is_refused() throws Exception {
-        SigningKey own = world.forKey;
-        world.forKey = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
+        SigningKey own = fixture.forKey;
+        fixture.forKey = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         refuses(UnlockRefusal.AUTHORITY);
-        world.forKey = own;
-        world.certified = Opening.controller("other", world.made.history().id());
+        fixture.forKey = own;
+        fixture.certified = Opening.controller("other", fixture.made.history().id());
         refuses(UnlockRefusal.AUTHORITY);
     }
 
     @Test
     void a_policy_that_no_owner_signed_or_that_is_anothers_or_does_not_hold_is_refused() throws Exception {
-        world.policySigner = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
+        fixture.policySigner = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         refuses(UnlockRefusal.POLICY);
-        world.policySigner = world.made.owner();
-        world.policyProject = BootFixture.project(1).history().id();
+        fixture.policySigner = fixture.made.owner();
+        fixture.policyProject = BootFixture.project(1).history().id();
         refuses(UnlockRefusal.POLICY);
-        world.policyProject = world.made.history().id();
-        world.policyFrom = ControllerUnlockFixture.NOW.plus(Duration.ofHours(1));
+        fixture.policyProject = fixture.made.history().id();
+        fixture.policyFrom = ControllerUnlockFixture.NOW.plus(Duration.ofHours(1));
         refuses(UnlockRefusal.POLICY);
     }
 
     @Test
     void what_the_drive_has_seen_is_not_followed_by_anything_older() throws Exception {
-        ProjectDocuments seen = world.decide().documents();
-        world.decide().documents().requireSuccessorOf(seen, ControllerUnlockFixture.NOW);
-        world.serial = 8;
-        ProjectDocuments newer = world.decide().documents();
-        newer.requireSuccessorOf(seen, ControllerUnlockFixture.NOW);
-        refusesAfter(newer, seen, UnlockRefusal.OLDER_POLICY);
-        world.brought = ProjectHistory.of(world.made.history().envelopes().subList(0, 2));
-        ProjectDocuments olderDocuments = world.decide().documents();
-        refusesAfter(seen, olderDocuments, UnlockRefusal.OLDER_DOCUMENTS);
+        ProjectDocuments previous = fixture.decide().documents();
+        fixture.decide().documents().requireSuccessorOf(previous, ControllerUnlockFixture.NOW);
+        fixture.serial = 8;
+        ProjectDocuments newer = fixture.decide().documents();
+        newer.requireSuccessorOf(previous, ControllerUnlockFixture.NOW);
+        refusesAfter(newer, previous, UnlockRefusal.OLDER_POLICY);
+        fixture.files = ProjectHistory.of(fixture.made.history().envelopes().subList(0, 2));
+        ProjectDocuments olderDocuments = fixture.decide().documents();
+        refusesAfter(previous, olderDocuments, UnlockRefusal.OLDER_DOCUMENTS);
     }
 
     @Test
     void two_policies_of_one_serial_do_not_follow_each_other() throws Exception {
-        ProjectDocuments seen = world.decide().documents();
-        world.policyFrom = ControllerUnlockFixture.NOW.minus(Duration.ofHours(2));
-        refusesAfter(seen, world.decide().documents(), UnlockRefusal.OLDER_POLICY);
+        ProjectDocuments previous = fixture.decide().documents();
+        fixture.policyFrom = ControllerUnlockFixture.NOW.minus(Duration.ofHours(2));
+        refusesAfter(previous, fixture.decide().documents(), UnlockRefusal.OLDER_POLICY);
     }
 
     @Test
     void the_papers_that_a_drive_has_seen_are_read_as_they_were_written() throws Exception {
-        ProjectDocumentsFolder papers = new ProjectDocumentsFolder(folder.resolve("papers"));
-        assertThat(papers.read()).isEmpty();
-        ProjectDocuments first = world.decide().documents();
-        papers.write(first);
-        ProjectDocuments read = papers.read().orElseThrow();
+        ProjectDocumentsFolder documents = new ProjectDocumentsFolder(folder.resolve("papers"));
+        assertThat(documents.read()).isEmpty();
+        ProjectDocuments first = fixture.decide().documents();
+        documents.write(first);
+        ProjectDocuments read = documents.read().orElseThrow();
         assertThat(read.policyHash()).isEqualTo(first.policyHash());
         assertThat(read.policy()).isEqualTo(first.policy());
         assertThat(read.history().number()).isEqualTo(first.history().number());
         first.requireSuccessorOf(read, ControllerUnlockFixture.NOW);
         Files.write(folder.resolve("papers/policy"), new byte[] {'{'});
-        assertThatThrownBy(papers::read).isInstanceOf(java.io.IOException.class);
+        assertThatThrownBy(documents::read).isInstanceOf(java.io.IOException.class);
     }
 
     @Test
     void files_are_read_before_anything_is_changed_and_a_bad_one_is_refused_with_its_lines() throws Exception {
-        world.members = Optional.of("[[member]]\nlogin = \"ada\"\nuid = 2001\ngid = 2001\n");
-        OpeningFiles brought = world.decide().files();
-        assertThat(brought.members().orElseThrow().content().list())
+        fixture.members = Optional.of("[[member]]\nlogin = \"ada\"\nuid = 2001\ngid = 2001\n");
+        OpeningFiles files = fixture.decide().files();
+        assertThat(files.members().orElseThrow().content().list())
                 .containsExactly(new ProjectMember("ada", 2001, 2001));
-        assertThat(brought.settings().orElseThrow().content().queue().shapes())
+        assertThat(files.settings().orElseThrow().content().queue().shapes())
                 .containsExactly(new HostShape(4, 16, 65_536, 0));
-        assertThat(brought.settings().orElseThrow().file().toStringUtf8()).isEqualTo(world.settings.orElseThrow());
+        assertThat(files.settings().orElseThrow().file().toStringUtf8()).isEqualTo(fixture.settings.orElseThrow());
 
-        world.members = Optional.of("[[member]]\nlogin = \"root\"\nuid = 2001\ngid = 2001\n");
+        fixture.members = Optional.of("[[member]]\nlogin = \"root\"\nuid = 2001\ngid = 2001\n");
         refuses(UnlockRefusal.MEMBERS);
-        assertThatThrownBy(world::decide).hasMessageContaining("members.toml:2: member[0].login");
-        world.members = Optional.of("");
-        assertThat(world.decide().files().members().orElseThrow().content().list())
+        assertThatThrownBy(fixture::decide).hasMessageContaining("members.toml:2: member[0].login");
+        fixture.members = Optional.of("");
+        assertThat(fixture.decide().files().members().orElseThrow().content().list())
                 .isEmpty();
-        world.settings = Optional.of("run = \"/run/x\"\n[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 2048\n");
+        fixture.settings = Optional.of("run = \"/run/x\"\n[[shape]]\nhosts = 1\ncpus = 1\nmemory-mib = 2048\n");
         refuses(UnlockRefusal.SETTINGS);
-        assertThatThrownBy(world::decide).hasMessageContaining("controller.toml:1: run: unknown key");
+        assertThatThrownBy(fixture::decide).hasMessageContaining("controller.toml:1: run: unknown key");
     }
 
     @Test
     void a_new_drive_wants_settings_and_another_may_have_them() throws Exception {
-        world.settings = Optional.empty();
-        assertThat(world.decide().files().settings()).isEmpty();
-        world.create = true;
+        fixture.settings = Optional.empty();
+        assertThat(fixture.decide().files().settings()).isEmpty();
+        fixture.create = true;
         refuses(UnlockRefusal.NO_SETTINGS);
     }
 

@@ -93,9 +93,9 @@ class SupervisedDaemonTest {
     void what_it_says_has_a_bound_and_the_last_of_it_is_kept(@TempDir Path folder) throws IOException {
         Path said = folder.resolve("said");
         Path own = folder.resolve("own");
-        String talk = "exec 3>>\"$1\"; for each in 1 3; do seq -f 'line %08.0f' 500000 >&$each; done;"
+        String session = "exec 3>>\"$1\"; for each in 1 3; do seq -f 'line %08.0f' 500000 >&$each; done;"
                 + " while echo last; echo last >&3; do sleep 0.1; done";
-        List<String> command = List.of("sh", "-c", talk, "sh", own.toString());
+        List<String> command = List.of("sh", "-c", session, "sh", own.toString());
         SupervisedDaemon talker =
                 new SupervisedDaemon(ProcessRunner.local(), name + "-talker", command, Map.of(), said, own);
         talker.start();

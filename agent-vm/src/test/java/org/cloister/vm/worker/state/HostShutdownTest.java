@@ -29,16 +29,16 @@ class HostShutdownTest {
     }
 
     /** Answers what it wants, until nothing is left. */
-    private static List<WorkerStateAction> all(WorkerStateMachine course, List<WorkerStateAction> first) {
+    private static List<WorkerStateAction> all(WorkerStateMachine stateMachine, List<WorkerStateAction> first) {
         List<WorkerStateAction> acts = new ArrayList<>(first);
         for (int i = 0; i < acts.size(); i++) {
             if (acts.get(i) instanceof WorkerStateAction.UndoStep undo) {
-                acts.addAll(course.on(new WorkerStateEvent.StepUndone(undo.step()), NOW));
+                acts.addAll(stateMachine.on(new WorkerStateEvent.StepUndone(undo.step()), NOW));
             } else if (acts.get(i) instanceof WorkerStateAction.SignStatement) {
-                acts.addAll(course.on(
+                acts.addAll(stateMachine.on(
                         new WorkerStateEvent.StatementSigned(Optional.of(WorkerStateEventSamples.STATEMENT)), NOW));
             } else if (acts.get(i) instanceof WorkerStateAction.FinishOutput) {
-                acts.addAll(course.on(new WorkerStateEvent.CircuitClosed(), NOW));
+                acts.addAll(stateMachine.on(new WorkerStateEvent.CircuitClosed(), NOW));
             }
         }
         return acts;
@@ -52,13 +52,13 @@ class HostShutdownTest {
 
     @Test
     void a_node_leaves_as_one_that_failed_and_says_nothing_of_its_job() {
-        WorkerStateMachine course = WorkerStateEventSamples.serving(NOW);
-        List<WorkerStateAction> first = course.on(END, NOW);
+        WorkerStateMachine stateMachine = WorkerStateEventSamples.serving(NOW);
+        List<WorkerStateAction> first = stateMachine.on(END, NOW);
         assertThat(first)
                 .containsExactly(
                         new WorkerStateAction.StartShutdown("host", true),
                         new WorkerStateAction.UndoStep(SetupStep.SLURMD, true));
-        List<WorkerStateAction> acts = all(course, first);
+        List<WorkerStateAction> acts = all(stateMachine, first);
         assertThat(acts)
                 .containsSubsequence(undone(SetupStep.SLURMD, true))
                 .endsWith(new WorkerStateAction.Terminate(true, "host"));
@@ -66,24 +66,24 @@ class HostShutdownTest {
                 .containsExactly(
                         new WorkerStateAction.Send(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO)),
                         new WorkerStateAction.Send(new VmMessage.FinalStatement(WorkerStateEventSamples.STATEMENT)));
-        assertThat(course.on(END, NOW)).isEmpty();
+        assertThat(stateMachine.on(END, NOW)).isEmpty();
     }
 
     @ParameterizedTest
     @EnumSource(SetupStep.class)
     void who_is_no_node_yet_waits_for_its_step_and_has_not_failed(SetupStep step) {
-        WorkerStateMachine course = WorkerStateEventSamples.upTo(step, NOW);
-        assertThat(course.on(END, NOW)).containsExactly(new WorkerStateAction.StartShutdown("host", false));
-        assertThat(all(course, course.on(new WorkerStateEvent.StepApplied(step), NOW)))
+        WorkerStateMachine stateMachine = WorkerStateEventSamples.upTo(step, NOW);
+        assertThat(stateMachine.on(END, NOW)).containsExactly(new WorkerStateAction.StartShutdown("host", false));
+        assertThat(all(stateMachine, stateMachine.on(new WorkerStateEvent.StepApplied(step), NOW)))
                 .containsSubsequence(undone(step, false))
                 .endsWith(new WorkerStateAction.Terminate(true, "host"));
     }
 
     @Test
     void the_vm_goes_off_though_the_next_agent_could_go_on() {
-        WorkerStateMachine course = WorkerStateMachine.create(Duration.ZERO, NOW);
-        course.on(new WorkerStateEvent.ChannelAttached(), NOW);
-        assertThat(course.on(END, NOW))
+        WorkerStateMachine stateMachine = WorkerStateMachine.create(Duration.ZERO, NOW);
+        stateMachine.on(new WorkerStateEvent.ChannelAttached(), NOW);
+        assertThat(stateMachine.on(END, NOW))
                 .containsExactly(
                         new WorkerStateAction.StartShutdown("host", false),
                         new WorkerStateAction.Terminate(true, "host"));
@@ -91,34 +91,34 @@ class HostShutdownTest {
 
     @Test
     void last_words_take_half_of_the_time_at_most() {
-        WorkerStateMachine course = unheard(END);
-        assertThat(course.wakeNs() - NOW).isEqualTo(TIME.toNanos() / 2);
-        assertThat(course.on(new WorkerStateEvent.TimerExpired(), course.wakeNs()))
+        WorkerStateMachine stateMachine = unheard(END);
+        assertThat(stateMachine.wakeNs() - NOW).isEqualTo(TIME.toNanos() / 2);
+        assertThat(stateMachine.on(new WorkerStateEvent.TimerExpired(), stateMachine.wakeNs()))
                 .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, true));
     }
 
     @Test
     void last_words_that_had_begun_are_cut_short() {
-        WorkerStateMachine course = unheard(new WorkerStateEvent.StopRequested());
-        assertThat(course.wakeNs() - NOW).isEqualTo(WorkerShutdown.REPORT_LIMIT.toNanos());
-        course.on(END, NOW);
-        assertThat(course.wakeNs() - NOW).isEqualTo(TIME.toNanos() / 2);
-        assertThat(course.on(new WorkerStateEvent.TimerExpired(), course.wakeNs()))
+        WorkerStateMachine stateMachine = unheard(new WorkerStateEvent.StopRequested());
+        assertThat(stateMachine.wakeNs() - NOW).isEqualTo(WorkerShutdown.REPORT_LIMIT.toNanos());
+        stateMachine.on(END, NOW);
+        assertThat(stateMachine.wakeNs() - NOW).isEqualTo(TIME.toNanos() / 2);
+        assertThat(stateMachine.on(new WorkerStateEvent.TimerExpired(), stateMachine.wakeNs()))
                 .containsExactly(new WorkerStateAction.UndoStep(SetupStep.TUNNEL, false));
     }
 
     /** It has its last words and nobody to say them to. */
     private static WorkerStateMachine unheard(WorkerStateEvent why) {
-        WorkerStateMachine course = WorkerStateEventSamples.serving(NOW);
-        course.on(new WorkerStateEvent.ChannelLost(), NOW);
-        course.on(new WorkerStateEvent.CircuitClosed(), NOW);
-        course.on(why, NOW);
+        WorkerStateMachine stateMachine = WorkerStateEventSamples.serving(NOW);
+        stateMachine.on(new WorkerStateEvent.ChannelLost(), NOW);
+        stateMachine.on(new WorkerStateEvent.CircuitClosed(), NOW);
+        stateMachine.on(why, NOW);
         for (SetupStep step : backFrom(SetupStep.SLURMD)) {
             if (!step.isOutlived()) {
-                course.on(new WorkerStateEvent.StepUndone(step), NOW);
+                stateMachine.on(new WorkerStateEvent.StepUndone(step), NOW);
             }
         }
-        course.on(new WorkerStateEvent.StatementSigned(Optional.of(WorkerStateEventSamples.STATEMENT)), NOW);
-        return course;
+        stateMachine.on(new WorkerStateEvent.StatementSigned(Optional.of(WorkerStateEventSamples.STATEMENT)), NOW);
+        return stateMachine;
     }
 }

@@ -42,14 +42,14 @@ final class WorkerStateEventSamples {
 
     /** Of a worker that is a node. */
     static WorkerStateMachine serving(long nowNs) {
-        WorkerStateMachine course = upTo(SetupStep.SLURMD, nowNs);
-        course.on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD), nowNs);
-        return course;
+        WorkerStateMachine stateMachine = upTo(SetupStep.SLURMD, nowNs);
+        stateMachine.on(new WorkerStateEvent.StepApplied(SetupStep.SLURMD), nowNs);
+        return stateMachine;
     }
 
     /** Of a worker that has begun this step. */
     static WorkerStateMachine upTo(SetupStep last, long nowNs) {
-        WorkerStateMachine course = WorkerStateMachine.create(Duration.ofSeconds(4), nowNs);
+        WorkerStateMachine stateMachine = WorkerStateMachine.create(Duration.ofSeconds(4), nowNs);
         for (WorkerStateEvent event : List.of(
                 new WorkerStateEvent.ChannelAttached(),
                 new WorkerStateEvent.CircuitOpened(FRESH),
@@ -57,14 +57,14 @@ final class WorkerStateEventSamples {
                 vouched(),
                 new WorkerStateEvent.MessageReceived(HAND_OVER),
                 new WorkerStateEvent.HandoverAccepted(Duration.ofMinutes(10), Duration.ofHours(12), PLACE))) {
-            course.on(event, nowNs);
+            stateMachine.on(event, nowNs);
         }
         for (SetupStep step : EnumSet.range(SetupStep.MEMORY, last)) {
             if (step != last) {
-                course.on(new WorkerStateEvent.StepApplied(step), nowNs);
+                stateMachine.on(new WorkerStateEvent.StepApplied(step), nowNs);
             }
         }
-        return course;
+        return stateMachine;
     }
 
     private static HandoverDocument handOver() {

@@ -44,10 +44,10 @@ class WorkerStateMachineFixture {
     final HandoverDocument handOver = WorkerStateEventSamples.HAND_OVER;
     final List<WorkerStateAction> acts = new ArrayList<>();
     long now = 1_000_000_000L;
-    final WorkerStateMachine course = WorkerStateMachine.create(Duration.ofSeconds(4), now);
+    final WorkerStateMachine stateMachine = WorkerStateMachine.create(Duration.ofSeconds(4), now);
 
     List<WorkerStateAction> on(WorkerStateEvent event) {
-        List<WorkerStateAction> now = course.on(event, this.now);
+        List<WorkerStateAction> now = stateMachine.on(event, this.now);
         acts.addAll(now);
         return now;
     }

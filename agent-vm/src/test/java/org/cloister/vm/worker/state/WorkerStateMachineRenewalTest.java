@@ -25,10 +25,10 @@ class WorkerStateMachineRenewalTest {
             new WorkerStateAction.Send(new VmMessage.Readmitted(WorkerStateEventSamples.FRESH));
 
     private long now = 1_000_000_000L;
-    private final WorkerStateMachine course = WorkerStateMachine.create(Duration.ofSeconds(4), now);
+    private final WorkerStateMachine stateMachine = WorkerStateMachine.create(Duration.ofSeconds(4), now);
 
     private List<WorkerStateAction> on(WorkerStateEvent event) {
-        return course.on(event, now);
+        return stateMachine.on(event, now);
     }
 
     private List<WorkerStateAction> after(Duration time) {
@@ -68,7 +68,7 @@ class WorkerStateMachineRenewalTest {
                         WorkerStateEventSamples.READMISSION, WorkerStateEventSamples.FRESH));
         now += Duration.ofMinutes(2).toNanos();
         assertThat(on(DONE)).startsWith(SAID);
-        assertThat(course.leaseExpiryNs() - now).isEqualTo(LEASE.toNanos());
+        assertThat(stateMachine.leaseExpiryNs() - now).isEqualTo(LEASE.toNanos());
     }
 
     @Test
@@ -135,7 +135,7 @@ class WorkerStateMachineRenewalTest {
         beatFor(RENEWAL.minusMinutes(1));
         List<WorkerStateAction> acts = after(Duration.ofMinutes(1));
         assertThat(acts).contains(new WorkerStateAction.FinishOutput());
-        assertThat(course.isCircuitOpen()).isFalse();
+        assertThat(stateMachine.isCircuitOpen()).isFalse();
         assertThat(on(new WorkerStateEvent.CircuitClosed())).isEmpty();
         assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));
         on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH));

@@ -56,7 +56,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
                 .isGreaterThan(acts.indexOf(new UndoStep(SetupStep.SCRATCH, false)))
                 .isLessThan(acts.indexOf(new UndoStep(SetupStep.TUNNEL, false)));
         assertThat(on(new StopRequested())).isEmpty();
-        assertThat(course.wakeNs()).isEqualTo(Long.MAX_VALUE);
+        assertThat(stateMachine.wakeNs()).isEqualTo(Long.MAX_VALUE);
     }
 
     @ParameterizedTest
@@ -93,9 +93,9 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
     }
 
     private void isNotTaken() {
-        long wake = course.wakeNs();
+        long wake = stateMachine.wakeNs();
         assertThat(on(new MessageReceived(handOver))).isEmpty();
-        assertThat(course.wakeNs()).isEqualTo(wake);
+        assertThat(stateMachine.wakeNs()).isEqualTo(wake);
     }
 
     @Test
@@ -172,7 +172,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         on(new CircuitClosed());
         Duration pause = Duration.ofSeconds(1);
         for (int i = 0; i < 8; i++) {
-            assertThat(course.wakeNs()).isEqualTo(now + pause.toNanos());
+            assertThat(stateMachine.wakeNs()).isEqualTo(now + pause.toNanos());
             assertThat(after(pause.minusNanos(1))).isEmpty();
             assertThat(after(Duration.ofNanos(1))).containsExactly(new OpenCircuit(false));
             assertThat(on(new CircuitClosed())).isEmpty();
@@ -210,10 +210,10 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
     @Test
     void beats_are_a_sixth_of_the_lease_apart_and_at_most_what_the_relay_allows() {
         ready();
-        assertThat(course.leaseExpiryNs() - now).isLessThanOrEqualTo(LEASE.toNanos());
-        now = course.wakeNs();
+        assertThat(stateMachine.leaseExpiryNs() - now).isLessThanOrEqualTo(LEASE.toNanos());
+        now = stateMachine.wakeNs();
         assertThat(on(new TimerExpired())).containsExactly(say(new VmMessage.Heartbeat()));
-        assertThat(course.wakeNs() - now).isEqualTo(WorkerLease.MAX_HEARTBEAT_INTERVAL.toNanos());
+        assertThat(stateMachine.wakeNs() - now).isEqualTo(WorkerLease.MAX_HEARTBEAT_INTERVAL.toNanos());
         WorkerStateMachine brief = WorkerStateMachine.create(Duration.ZERO, 0);
         brief.on(new ChannelAttached(), 0);
         brief.on(new CircuitOpened(WorkerStateEventSamples.FRESH), 0);
@@ -229,7 +229,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         ready();
         now += LEASE.toNanos() / 2;
         on(new MessageReceived(new VerifierMessage.LeaseRenewal()));
-        assertThat(course.leaseExpiryNs()).isEqualTo(now + LEASE.toNanos());
+        assertThat(stateMachine.leaseExpiryNs()).isEqualTo(now + LEASE.toNanos());
         now += LEASE.toNanos() - 1;
         assertThat(on(new TimerExpired())).noneMatch(StartShutdown.class::isInstance);
         now++;
@@ -275,7 +275,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
                         say(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO)),
                         say(new VmMessage.FinalStatement(statement)),
                         new FinishOutput());
-        now = course.wakeNs();
+        now = stateMachine.wakeNs();
         assertThat(on(new TimerExpired())).containsExactly(new UndoStep(SetupStep.TUNNEL, false));
     }
 
@@ -286,7 +286,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         on(new CircuitClosed());
         on(new StopRequested());
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD).subList(0, 7));
-        now = course.wakeNs();
+        now = stateMachine.wakeNs();
         assertThat(on(new TimerExpired())).containsExactly(new UndoStep(SetupStep.TUNNEL, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.TUNNEL));
         assertThat(acts).endsWith(new Terminate(true, "stopped"));

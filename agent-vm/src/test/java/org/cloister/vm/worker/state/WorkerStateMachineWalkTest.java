@@ -34,15 +34,15 @@ class WorkerStateMachineWalkTest {
                 answer(act, random).ifPresent(due::add);
             }
         }
-        List<SetupStep> begun = new ArrayList<>();
+        List<SetupStep> journal = new ArrayList<>();
         for (WorkerStateAction act : done) {
             if (act instanceof WorkerStateAction.ApplyStep todo) {
-                begun.add(todo.step());
+                journal.add(todo.step());
             } else if (act instanceof WorkerStateAction.UndoStep undo) {
-                assertThat(begun.remove(begun.size() - 1)).isEqualTo(undo.step());
+                assertThat(journal.remove(journal.size() - 1)).isEqualTo(undo.step());
             }
         }
-        assertThat(begun).isEmpty();
+        assertThat(journal).isEmpty();
         assertThat(done.get(done.size() - 1)).isInstanceOf(WorkerStateAction.Terminate.class);
         assertThat(walked.on(new WorkerStateEvent.TimerExpired(), at)).isEmpty();
     }

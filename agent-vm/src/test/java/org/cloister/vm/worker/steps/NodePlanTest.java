@@ -35,8 +35,8 @@ class NodePlanTest {
     private static final String OTHER = "mfrggzdfmztwq2lk-2";
     private static final String CONTROLLER = "main";
 
-    private final HandoverFixture world = new HandoverFixture();
-    private final NodePlan node = new NodePlan(world.handOver(), EspMode.KERNEL);
+    private final HandoverFixture fixture = new HandoverFixture();
+    private final NodePlan node = new NodePlan(fixture.handOver(), EspMode.KERNEL);
 
     NodePlanTest() throws IOException, GeneralSecurityException {}
 
@@ -56,12 +56,12 @@ class NodePlanTest {
             TunnelPlan plan = node.tunnelPlan(
                     given(key),
                     key,
-                    IkeTrustAnchors.create(world.handOver().name().project(), BootFixture.NOW, new SecureRandom()));
+                    IkeTrustAnchors.create(fixture.handOver().name().project(), BootFixture.NOW, new SecureRandom()));
             assertThat(plan.peers()).extracting(PinnedPeer::name).containsExactly(CONTROLLER, OTHER);
             assertThat(plan.peers())
                     .extracting(PinnedPeer::start)
                     .containsExactly(PinnedPeer.Start.INITIATE, PinnedPeer.Start.ON_DEMAND);
-            assertThat(plan.self()).hasToString(world.handOver().name().toString());
+            assertThat(plan.self()).hasToString(fixture.handOver().name().toString());
             assertThat(plan.authorities())
                     .as("what certifies itself, and the controlling VM's key below it")
                     .hasSize(2);
@@ -70,20 +70,20 @@ class NodePlanTest {
             X509Certificate issuer = read(plan.authorities().get(1).der());
             issuer.verify(own.getPublicKey());
             assertThat(issuer.getPublicKey())
-                    .isEqualTo(read(world.world.workerChain.get(1)).getPublicKey());
-            read(world.world.workerChain.get(0)).verify(issuer.getPublicKey());
+                    .isEqualTo(read(fixture.world.workerChain.get(1)).getPublicKey());
+            read(fixture.world.workerChain.get(0)).verify(issuer.getPublicKey());
         }
     }
 
     private AcceptedHandover given(SecretMemory munge) throws IOException, GeneralSecurityException {
-        HandoverDocument handOver = world.handOver();
+        HandoverDocument handOver = fixture.handOver();
         return new AcceptedHandover(
                 handOver,
                 handOver.certificates(),
                 List.of(),
                 BootFixture.NOW,
                 BootFixture.NOW.plusSeconds(86_400),
-                TlsCredential.of(BootFixture.pair(SignatureCurve.P384).getPrivate(), world.world.workerChain),
+                TlsCredential.of(BootFixture.pair(SignatureCurve.P384).getPrivate(), fixture.world.workerChain),
                 munge,
                 handOver.lease(),
                 handOver.policy());

@@ -53,10 +53,10 @@ class OrphanedWorkerTest {
 
     @Test
     void it_undoes_all_that_was_begun_backwards_whatever_fails() throws IOException {
-        BootJournal begun = BootJournal.open(folder);
-        begun.recordEvidenceRequest(CertificateRole.WORKER);
+        BootJournal journal = BootJournal.open(folder);
+        journal.recordEvidenceRequest(CertificateRole.WORKER);
         for (SetupStep step : List.of(SetupStep.CLOCK, SetupStep.NETWORK, SetupStep.TUNNEL, SetupStep.SCRATCH)) {
-            begun.recordStep(step.toString(), "");
+            journal.recordStep(step.toString(), "");
         }
         new OrphanedWorker(BootJournal.open(folder), new RecordedActions()).cleanUp();
         assertThat(log).containsExactly("scratch true", "tunnel true", "network true", "clock true");
