@@ -88,15 +88,15 @@ class AgentctlDebInstallationTest {
     @Test
     void a_stale_or_missing_archive_is_not_mentioned() throws IOException, InterruptedException {
         root.text("dpkg", "--install", root.copyIn(BuiltPackages.DEB));
-        String said = root.text("agentctl", "version");
+        String output = root.text("agentctl", "version");
         Path archive = root.path.resolve(BuiltPackages.ARCHIVE.substring(1));
         root.text("sh", "-c", "touch /usr/share/cloister/agentctl/*.jar");
-        assertThat(root.text("agentctl", "version")).isEqualTo(said);
+        assertThat(root.text("agentctl", "version")).isEqualTo(output);
         Files.delete(archive);
         Files.writeString(archive, "no archive");
-        assertThat(root.text("agentctl", "version")).isEqualTo(said);
+        assertThat(root.text("agentctl", "version")).isEqualTo(output);
         Files.delete(archive);
-        assertThat(root.text("agentctl", "version")).isEqualTo(said);
+        assertThat(root.text("agentctl", "version")).isEqualTo(output);
         assertThat(root.text("env", "JDK_JAVA_OPTIONS=-Xlog:class+load", "agentctl", "version"))
                 .as("Java's own archive when ours is missing")
                 .contains("java.lang.Object source: shared objects file");

@@ -52,11 +52,11 @@ class AgentctlPackagesTest {
         assertThat(rpm("%{NAME} %{VERSION} %{RELEASE} %{ARCH} %{LICENSE} %{BUILDHOST}"))
                 .isEqualTo("cloister-agentctl " + BuiltPackages.VERSION
                         + " 1 noarch Apache-2.0 AND MIT AND BSD-3-Clause localhost");
-        List<String> needs =
+        List<String> requirements =
                 PackagingCommand.of("rpm", "-qp", "--requires", BuiltPackages.RPM.toString()).lines().stream()
-                        .filter(need -> !need.startsWith("rpmlib("))
+                        .filter(requirement -> !requirement.startsWith("rpmlib("))
                         .toList();
-        assertThat(needs).containsExactlyInAnyOrder("/bin/sh", "java-headless >= 1:17");
+        assertThat(requirements).containsExactlyInAnyOrder("/bin/sh", "java-headless >= 1:17");
     }
 
     @Test

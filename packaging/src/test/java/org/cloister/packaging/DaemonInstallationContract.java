@@ -27,7 +27,7 @@ abstract class DaemonInstallationContract {
     private final String user;
     private final Path deb;
     private final Path rpm;
-    private final List<String> needs;
+    private final List<String> requirements;
     /** What the daemon keeps, such as its key. */
     final String state;
 
@@ -45,9 +45,9 @@ abstract class DaemonInstallationContract {
     /**
      * @param user that it runs as; root, or one that the packages make
      * @param config that an operator may have changed
-     * @param needs Debian packages that have to be there before
+     * @param requirements Debian packages that have to be there before
      */
-    DaemonInstallationContract(String role, String user, String config, List<String> needs, Path deb, Path rpm) {
+    DaemonInstallationContract(String role, String user, String config, List<String> requirements, Path deb, Path rpm) {
         this.daemon = "agent-" + role;
         this.user = user;
         this.deb = deb;
@@ -55,7 +55,7 @@ abstract class DaemonInstallationContract {
         this.state = "/var/lib/cloister/" + role;
         this.launcher = "/usr/libexec/cloister/" + daemon;
         this.config = config;
-        this.needs = needs;
+        this.requirements = requirements;
     }
 
     /** What else is to be as it should. */
@@ -64,7 +64,7 @@ abstract class DaemonInstallationContract {
     @Test
     void the_deb_is_installed_upgraded_removed_and_purged() throws IOException, InterruptedException {
         String key = state + "/own.key";
-        try (DebianRoot root = DebianRoot.unpack(needs.toArray(String[]::new))) {
+        try (DebianRoot root = DebianRoot.unpack(requirements.toArray(String[]::new))) {
             Map<String, String> before = root.contents(NOT_OURS);
             root.text("dpkg", "--install", root.copyIn(deb));
             assertInstalled(root);
@@ -85,7 +85,7 @@ abstract class DaemonInstallationContract {
 
     @Test
     void the_rpm_is_installed_and_erased() throws IOException, InterruptedException {
-        try (DebianRoot root = DebianRoot.unpack(needs.toArray(String[]::new))) {
+        try (DebianRoot root = DebianRoot.unpack(requirements.toArray(String[]::new))) {
             rpm(root, "--initdb");
             Files.createDirectories(root.path.resolve("usr/share/licenses"));
             Map<String, String> before = root.contents(NOT_OURS);

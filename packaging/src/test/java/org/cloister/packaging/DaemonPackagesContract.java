@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the DEB and the RPM of each daemon have to be. */
+/** Requirements on the DEB and the RPM of each daemon. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DaemonPackagesContract {
     /** What makes users and folders. */
@@ -138,7 +138,7 @@ abstract class DaemonPackagesContract {
         rpms.addAll(daemon.rpms);
         assertThat(PackagingCommand.of("rpm", "-qp", "--requires", daemon.rpm.toString())
                         .lines())
-                .filteredOn(need -> !need.startsWith("rpmlib("))
+                .filteredOn(requirement -> !requirement.startsWith("rpmlib("))
                 .hasSameElementsAs(rpms);
     }
 

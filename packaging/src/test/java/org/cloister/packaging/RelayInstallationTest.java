@@ -62,11 +62,11 @@ class RelayInstallationTest extends DaemonInstallationContract {
             assertThat(early.text()).contains("/etc/cloister/site.pem: no such file; enrol the relay");
 
             root.text("sh", "-c", ENROL);
-            String said = root.text("sh", "-c", SERVE);
-            System.out.println(said);
-            assertThat(said).contains("r1.relay.site.cloister.internal").contains("ended with 143");
-            Matcher resident = Pattern.compile("resident\\s+(\\d+) kB").matcher(said);
-            assertThat(resident.find()).as(said).isTrue();
+            String output = root.text("sh", "-c", SERVE);
+            System.out.println(output);
+            assertThat(output).contains("r1.relay.site.cloister.internal").contains("ended with 143");
+            Matcher resident = Pattern.compile("resident\\s+(\\d+) kB").matcher(output);
+            assertThat(resident.find()).as(output).isTrue();
             assertThat(Integer.parseInt(resident.group(1))).as("KiB resident").isLessThan(IDLE_KIB);
         }
     }

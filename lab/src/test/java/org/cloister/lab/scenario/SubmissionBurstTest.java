@@ -208,14 +208,14 @@ class SubmissionBurstTest {
 
     /** Numbers of the jobs that began, as each wrote itself. */
     private List<String> ran() throws IOException {
-        List<String> ranJobs = new ArrayList<>();
+        List<String> jobsRun = new ArrayList<>();
         for (ClusterUser user : List.of(ClusterUser.ALICE, ClusterUser.BOB)) {
             Path file = folder(user).resolve("ran");
             if (Files.exists(file)) {
-                ranJobs.addAll(Files.readAllLines(file));
+                jobsRun.addAll(Files.readAllLines(file));
             }
         }
-        return ranJobs;
+        return jobsRun;
     }
 
     private Path folder(ClusterUser user) {
@@ -234,14 +234,14 @@ class SubmissionBurstTest {
         assertThat(accounted)
                 .containsAll(accepted.stream().map(AcceptedSubmissions::job).toList());
         assertThat(accounted.size() - accepted.size()).as("without an answer").isBetween(0, unanswered);
-        List<String> ranJobs = ran();
-        assertThat(ranJobs).doesNotHaveDuplicates();
+        List<String> jobsRun = ran();
+        assertThat(jobsRun).doesNotHaveDuplicates();
         Set<String> completed = jobs(records, "COMPLETED 0:0");
         Set<String> cancelled = jobs(records, "CANCELLED 0:0");
         assertThat(completed.size() + cancelled.size())
                 .as("completed and cancelled: %s", records)
                 .isEqualTo(records.size());
-        assertThat(ranJobs).containsAll(completed);
+        assertThat(jobsRun).containsAll(completed);
         for (AcceptedSubmissions job : accepted) {
             Path output = folder(job.user()).resolve("out-" + job.job());
             if (completed.contains(job.job())) {

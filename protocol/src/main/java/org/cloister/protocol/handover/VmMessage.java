@@ -167,10 +167,10 @@ public sealed interface VmMessage {
 
     default FromVm wire() {
         FromVm.Builder message = FromVm.newBuilder();
-        if (this instanceof Evidence shown) {
+        if (this instanceof Evidence evidence) {
             message.setShown(org.cloister.protocol.handover.wire.Shown.newBuilder()
-                    .setStatement(shown.statement)
-                    .setClock(shown.clock.toEpochMilli()));
+                    .setStatement(evidence.statement)
+                    .setClock(evidence.clock.toEpochMilli()));
         } else if (this instanceof NoStatement none) {
             message.setNoStatement(none.reason.toString());
         } else if (this instanceof PhaseCompleted passed) {

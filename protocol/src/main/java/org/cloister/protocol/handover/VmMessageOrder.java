@@ -23,7 +23,7 @@ public final class VmMessageOrder {
 
     private final CertificateRole vm;
     private State state;
-    private boolean hasArrived;
+    private boolean wasReady;
     private boolean resumed;
     private boolean readmitting;
     private long sinceNs;
@@ -151,9 +151,9 @@ public final class VmMessageOrder {
             readmitting = false;
             return State.HANDED_OVER;
         }
-        boolean isArrival = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
-        if (isArrival && !hasArrived) {
-            hasArrived = true;
+        boolean isReady = worker ? message instanceof VmMessage.Ready : message instanceof VmMessage.Opened;
+        if (isReady && !wasReady) {
+            wasReady = true;
             return State.HANDED_OVER;
         }
         return null;

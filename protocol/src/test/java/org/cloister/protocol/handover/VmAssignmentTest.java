@@ -110,28 +110,30 @@ class VmAssignmentTest {
     @Test
     void what_does_not_go_together_is_no_assignment() {
         String other = "b".repeat(51) + "a";
-        malformed(told -> told.clearName(), "name");
-        malformed(told -> told.setName(world.opener.toString()), "role");
+        malformed(assigned -> assigned.clearName(), "name");
+        malformed(assigned -> assigned.setName(world.opener.toString()), "role");
         malformed(
-                told -> told.setName(new CertificateName("w1", "worker", world.project.id()).toString()),
+                assigned -> assigned.setName(new CertificateName("w1", "worker", world.project.id()).toString()),
                 "mfrggzdfmztwq2lk-3");
-        malformed(told -> told.setTicket("mfrg"), "ticket");
-        malformed(told -> told.setTicket(BootFixture.OPENING), "name");
-        malformed(told -> told.setSlot(4), "name");
-        malformed(told -> told.setSlot(4096), "slot");
-        malformed(told -> told.setSlot(-1), "4294967295");
-        malformed(told -> told.setRequester(world.opener.toString()), "requester");
+        malformed(assigned -> assigned.setTicket("mfrg"), "ticket");
+        malformed(assigned -> assigned.setTicket(BootFixture.OPENING), "name");
+        malformed(assigned -> assigned.setSlot(4), "name");
+        malformed(assigned -> assigned.setSlot(4096), "slot");
+        malformed(assigned -> assigned.setSlot(-1), "4294967295");
+        malformed(assigned -> assigned.setRequester(world.opener.toString()), "requester");
         malformed(
-                told -> told.setRequester(
+                assigned -> assigned.setRequester(
                         Opening.controller(BootFixture.DRIVE, other).toString()),
                 "requester");
-        malformed(told -> told.setName(world.controller.toString()), "slot of a controlling VM");
-        malformed(told -> told.clearDocuments(), "documents");
+        malformed(assigned -> assigned.setName(world.controller.toString()), "slot of a controlling VM");
+        malformed(assigned -> assigned.clearDocuments(), "documents");
         malformed(
-                told -> told.addAllDocuments(Collections.nCopies(ProjectHistory.MAX_DOCUMENTS, ByteString.EMPTY)),
+                assigned ->
+                        assigned.addAllDocuments(Collections.nCopies(ProjectHistory.MAX_DOCUMENTS, ByteString.EMPTY)),
                 "documents");
         malformed(
-                told -> told.addDocuments(ByteString.copyFrom(new byte[ProjectTrustBundle.MAX_DOCUMENTS])), "1048576");
+                assigned -> assigned.addDocuments(ByteString.copyFrom(new byte[ProjectTrustBundle.MAX_DOCUMENTS])),
+                "1048576");
     }
 
     @Test
