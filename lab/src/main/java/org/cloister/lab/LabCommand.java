@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * A program run to its end with an argument list, never with a shell line.
+ * A program with an argument list, never a shell line, run until it exits.
  *
  * @param limit after which the program is killed and the run fails
  */

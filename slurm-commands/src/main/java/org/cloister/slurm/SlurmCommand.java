@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** Runs one of Slurm's programs to its end, in bounded time and with bounded output. */
+/** Runs one of Slurm's programs, in bounded time and with bounded output. */
 public final class SlurmCommand {
     private static final int MAX_OUTPUT_BYTES = 32 << 20;
     private static final int MAX_ERRORS_BYTES = 64 << 10;

@@ -239,7 +239,7 @@ public abstract sealed class VolumeException extends IOException {
         }
     }
 
-    /** The kernel's mapping differs from what the header describes. The mapping was removed. */
+    /** The kernel's mapping differs from the header's description. The mapping was removed. */
     public static final class UnexpectedMapping extends VolumeException {
         private static final long serialVersionUID = 1;
 

@@ -1,7 +1,7 @@
 package org.cloister.protocol.audit;
 
 /**
- * Place at which a log differs from what was signed.
+ * Place at which a log differs from the signed one.
  *
  * @param segment name of the segment's file, or of the witness
  * @param record number of the record at or after which the difference was found

@@ -13,7 +13,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * Record of the chain as it is read; names of kinds and facts may be newer than this version.
+ * Record of the chain, on reading; names of kinds and facts may be newer than this version.
  *
  * @param number from 1, without a gap
  * @param event id in the relay's outbox; 0 for an event that comes from no outbox

@@ -4,7 +4,7 @@ import java.time.Instant;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
-/** Checks values that ticket messages share, as they are received. */
+/** Checks the values that ticket messages share, on receipt. */
 final class TicketFields {
     static final int MAX_TEXT = 512;
 
