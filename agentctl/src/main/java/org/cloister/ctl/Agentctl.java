@@ -27,7 +27,7 @@ import picocli.CommandLine.Spec;
 /** Root of the command tree; it does nothing by itself. */
 @Command(
         name = "agentctl",
-        description = "Looks after secure batch jobs on a shared Slurm cluster.",
+        description = "Manages secure batch jobs on a shared Slurm cluster.",
         mixinStandardHelpOptions = true,
         scope = ScopeType.INHERIT,
         versionProvider = BuildVersion.class,

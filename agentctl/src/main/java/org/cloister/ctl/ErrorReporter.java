@@ -70,7 +70,7 @@ final class ErrorReporter implements IParameterExceptionHandler, IExecutionExcep
                 return "did you mean " + String.join(" or ", suggestions) + "?";
             }
         }
-        return name + " --help lists what it takes";
+        return name + " --help lists its options and arguments";
     }
 
     private static String firstLine(ParameterException e) {

@@ -10,7 +10,8 @@ public enum ExitCode {
     WARNING(1, "The worst finding is a warning."),
     FAILURE(
             2,
-            "The worst finding is a failure, an image is not what its manifest says, a tunnel is down, or something could not"
+            "The worst finding is a failure, an image is not what its manifest says, a tunnel is down, or "
+                    + "something could not"
                     + " be read."),
     USAGE(64, "The command line is wrong; nothing was done."),
     INTERNAL(70, "A defect of agentctl itself; --debug shows where.");

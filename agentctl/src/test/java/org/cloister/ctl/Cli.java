@@ -14,7 +14,7 @@ public final class Cli implements AutoCloseable {
     private final FileInputStream secret;
     private final String descriptor;
 
-    /** What a run came to. */
+    /** Result of a run. */
     public record Result(int status, String out, String err) {}
 
     public Cli(Path folder, String passphrase) throws IOException {

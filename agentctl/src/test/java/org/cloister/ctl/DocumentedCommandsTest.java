@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 import picocli.CommandLine.ParameterException;
 
-/** What the documents tell people to type: lines that begin with agentctl. */
+/** Commands in the documents: lines that begin with agentctl. */
 class DocumentedCommandsTest {
     private static final Path DOCS = Path.of("../docs");
     private static final Pattern COMMAND = Pattern.compile("(?: *|\\$ )agentctl .*");

@@ -146,7 +146,7 @@ class ExportLogCommandsTest {
         assertThat(unknown.status()).isEqualTo(2);
         assertThat(unknown.out()).contains("finding      key ");
         Files.delete(signer(first));
-        assertThat(verify("genesis.json").err()).contains("certificates: want signer-KEY.pem beside the segments");
+        assertThat(verify("genesis.json").err()).contains("certificates: no signer-KEY.pem beside the segments");
     }
 
     @Test

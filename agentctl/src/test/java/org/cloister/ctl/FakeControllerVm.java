@@ -111,7 +111,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     private volatile TlsCredential own;
     private volatile boolean certified;
 
-    /** Whoever has the VM's name, and another key. */
+    /** Impostor with the VM's name and another key. */
     enum Impostor {
         /** Certified in the project, as a VM that had the drive before. */
         BEFORE,

@@ -245,7 +245,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
         return losses >= 0;
     }
 
-    /** Of one stream, whichever it is. */
+    /** End of one ticket stream. */
     private final class StreamEnd extends ChannelInboundHandlerAdapter {
         private final Channel link;
 

@@ -38,7 +38,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From a person's request to what a VM is shown. */
+/** Certificates of a project, from a person's request to the chain that a VM receives. */
 class ProjectCertificatesTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

@@ -13,7 +13,7 @@ import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What people of a project are told of its controlling VM, before a relay's end of a link. */
+/** Prints the state of a project's controlling VM, by the answers of a relay's end of a link. */
 @Timeout(120)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class ProjectStatusTest extends OpenerDeviceFixture {
@@ -54,7 +54,7 @@ class ProjectStatusTest extends OpenerDeviceFixture {
         assertThat(output("opener"))
                 .containsPattern("state +closed: ")
                 .containsPattern("epoch +0\n")
-                .containsPattern("openers +whom one of the owners made one: ann")
+                .containsPattern("openers +those certified by one of the owners: ann")
                 .containsPattern("you +as cat until 20");
         assertThat(output("member")).containsPattern("you +no: an owner gives the role opener");
     }
@@ -76,7 +76,7 @@ class ProjectStatusTest extends OpenerDeviceFixture {
                 9,
                 List.of(opening(TicketState.RUNNING, false, false, 600), opening(TicketState.ENDED, false, false, 0))));
         assertThat(output("member"))
-                .contains("lost: its VM does not answer; running workers live on for 8 h")
+                .contains("lost: its VM does not answer; running workers continue for 8 h")
                 .containsPattern("host +h1[.]host[.]site[.]cloister[.]internal since " + now.minusSeconds(600))
                 .containsPattern("opened +" + now.minusSeconds(900) + " by cat[.]opener[.]")
                 .containsPattern("job +7\n");

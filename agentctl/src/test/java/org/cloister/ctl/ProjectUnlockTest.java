@@ -68,7 +68,8 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         }
         try (UnlockResult back = runUnlock(unlocking(), vm -> vm.found = 1)) {
             assertThat(back.result().status()).isEqualTo(2);
-            assertThat(back.result().err()).contains("alarm: drive main: want epoch 2 or later", "set it back");
+            assertThat(back.result().err())
+                    .contains("alarm: drive main: want epoch 2 or later", "reset it to an older state");
         }
         assertThat(state.resolve("drives/main/epoch")).hasContent("3\n");
         assertThat(Files.readAllLines(state.resolve("unlocked"))).hasSize(3).allMatch(line -> line.endsWith(" 1"));
@@ -94,7 +95,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         refused.put("want at least one table [[shape]]", unlocking("--settings", file("members.toml", members)));
         refused.put("want text in UTF-8", unlocking("--members", latin.toString()));
         refused.put("65536", unlocking("--settings", tooLong.toString()));
-        refused.put("name them with --settings", unlocking("--create", "--make", "1G"));
+        refused.put("name their file with --settings", unlocking("--create", "--make", "1G"));
         for (Map.Entry<String, String[]> each : refused.entrySet()) {
             Cli.Result result = project.cli.runWithSecrets(each.getValue());
             assertThat(result.status()).as(each.getKey()).isNotZero();
@@ -259,7 +260,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     @Test
     void keys_that_are_lost_with_their_circuit_are_not_given_again() throws Exception {
         try (UnlockResult met = runUnlock(creating("--policy", signed(1)), vm -> vm.deafToUnlock = true)) {
-            ProjectFilesFixture.refused(met.result(), "it boots still, and what it was given is lost");
+            ProjectFilesFixture.refused(met.result(), "it is still booting, and the keys that it received are lost");
             assertThat(met.vm().denials.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(met.vm().denied.clauses()).containsExactly("spent");
         }
@@ -272,14 +273,14 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         try (UnlockResult met = runUnlock(
                 creating("--policy", policy),
                 vm -> vm.instead = Optional.of(new VmMessage.Failure(BootPhase.DRIVE, "not-empty")))) {
-            ProjectFilesFixture.refused(met.result(), "it gave up in phase drive: not-empty");
+            ProjectFilesFixture.refused(met.result(), "it failed in phase drive: not-empty");
         }
         try (UnlockResult met = runUnlock(creating(), vm -> vm.instead = Optional.of(new VmMessage.Opened(3, false)))) {
             ProjectFilesFixture.refused(met.result(), "want a drive that was made, have another");
         }
         try (UnlockResult met =
                 runUnlock(creating(), vm -> vm.refusalReason = Optional.of(EvidenceMessage.RefusalReason.ANOTHER))) {
-            ProjectFilesFixture.refused(met.result(), "its host vouched for another life");
+            ProjectFilesFixture.refused(met.result(), "its host has signed evidence for another boot");
         }
         assertThat(state.resolve("drives/main/epoch"))
                 .as("a drive that was never open")
@@ -324,7 +325,7 @@ class ProjectUnlockTest extends UnlockCommandFixture {
     void a_drives_key_is_made_once_and_for_more_than_one_key() throws Exception {
         String policy = signed(1);
         ProjectFilesFixture.refused(
-                project.cli.runWithSecrets(unlocking("--policy", policy)), "have it from another opener");
+                project.cli.runWithSecrets(unlocking("--policy", policy)), "get it from another opener");
         ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(unlocking("--create", "--make", "1G", "--settings", settings())),
                 "have this opener alone");

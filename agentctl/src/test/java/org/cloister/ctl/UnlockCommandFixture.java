@@ -160,7 +160,7 @@ abstract class UnlockCommandFixture extends OpenerDeviceFixture {
         return ByteString.copyFrom(allocation.sign(key(credential("r1"))).bytes());
     }
 
-    /** What a command came to, and the VM that it met. */
+    /** Result of a command, and the VM that it unlocked. */
     record UnlockResult(Cli.Result result, FakeControllerVm vm) implements AutoCloseable {
         @Override
         public void close() {

@@ -86,7 +86,7 @@ final class AuditLogFolder implements AutoCloseable {
             }
         }
         if (!ours) {
-            throw new IOException("audit log " + path + ": want it alone, another process has it; stop that one");
+            throw new IOException("audit log " + path + ": another process has locked it; stop that process");
         }
         return new AuditLogFolder(path, lock, readers);
     }

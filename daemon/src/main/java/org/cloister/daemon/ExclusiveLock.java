@@ -40,7 +40,7 @@ public final class ExclusiveLock implements AutoCloseable {
             }
         }
         if (!ours) {
-            throw new IOException(what + ": want it alone, another process has it; stop that one");
+            throw new IOException(what + ": another process has locked it; stop that process");
         }
         return new ExclusiveLock(channel);
     }

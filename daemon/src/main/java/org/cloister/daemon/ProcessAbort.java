@@ -18,7 +18,7 @@ public interface ProcessAbort {
     static ProcessAbort halting(String name) {
         Logger log = LoggerFactory.getLogger(ProcessAbort.class);
         return why -> {
-            log.error("{} ends, and systemd starts it again: {}; see whether the disk fails or is full", name, why);
+            log.error("{} exits, and systemd restarts it: {}; check whether the disk fails or is full", name, why);
             Runtime.getRuntime().halt(EXIT);
         };
     }

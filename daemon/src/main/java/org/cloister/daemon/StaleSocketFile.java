@@ -18,7 +18,8 @@ public final class StaleSocketFile {
      */
     public static void clear(Path socket) throws IOException {
         if (answers(socket)) {
-            throw new IOException(socket + ": another process answers there; end it, or set socket to another file");
+            throw new IOException(
+                    socket + ": another process listens on it; stop that process, or set socket to another file");
         }
         Files.deleteIfExists(socket);
     }

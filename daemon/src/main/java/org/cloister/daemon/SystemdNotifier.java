@@ -32,7 +32,7 @@ public final class SystemdNotifier {
             Process process = new ProcessBuilder(command).inheritIO().start();
             if (!process.waitFor(WAIT_S, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
-                LOG.warn("systemd-notify: no end within {} s", WAIT_S);
+                LOG.warn("systemd-notify: did not end within {} s", WAIT_S);
             }
         } catch (IOException e) {
             LOG.warn("systemd-notify: {}; install systemd, or set Type=exec in the unit", e.getMessage());

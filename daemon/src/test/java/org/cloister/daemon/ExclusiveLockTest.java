@@ -22,7 +22,7 @@ class ExclusiveLockTest {
             assertThat(Files.getPosixFilePermissions(lock)).isEqualTo(PosixFilePermissions.fromString("rw-------"));
             assertThatThrownBy(() -> ExclusiveLock.acquire(lock, "ledger x"))
                     .isInstanceOf(IOException.class)
-                    .hasMessage("ledger x: want it alone, another process has it; stop that one");
+                    .hasMessage("ledger x: another process has locked it; stop that process");
         }
         ExclusiveLock.acquire(lock, "ledger x").close();
     }

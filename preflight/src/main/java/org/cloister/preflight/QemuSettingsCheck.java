@@ -44,7 +44,7 @@ record QemuSettingsCheck() implements PreflightCheck {
             // A warning: VMs run well until the disk is full.
             return PreflightFinding.warning(
                     this,
-                    "what a guest makes QEMU say fills /var/log: stdio_handler = \"file\"",
+                    "a guest can fill /var/log with QEMU's messages: stdio_handler = \"file\"",
                     "remove it from " + FILE + ", for virtlogd bounds each log, and systemctl restart libvirtd");
         }
         return PreflightFinding.ok(this, "QEMU stays in the job's cgroup, with its system calls confined");

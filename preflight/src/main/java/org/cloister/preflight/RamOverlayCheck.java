@@ -29,7 +29,7 @@ record RamOverlayCheck() implements PreflightCheck {
                 .reduce((first, last) -> last);
         if (!type.equals(Optional.of("overlay"))) {
             return PreflightFinding.failure(
-                    this, "the root is no overlay in RAM but " + type.orElse("unknown"), REMEDY);
+                    this, "the root file system is not an overlay in RAM, but " + type.orElse("unknown"), REMEDY);
         }
         // An overlay's size is that of the file system which takes its writes.
         Optional<String> size = machine.run("df", "-k", "--output=size", "/")
@@ -42,7 +42,7 @@ record RamOverlayCheck() implements PreflightCheck {
         Matcher memory = MEMORY.matcher(machine.read("/proc/meminfo").orElse(""));
         if (size.isEmpty() || !memory.find()) {
             throw new UndeterminedException(
-                    "neither df nor /proc/meminfo tells the overlay's size", "df -k --output=size /");
+                    "neither df nor /proc/meminfo shows the overlay's size", "df -k --output=size /");
         }
         long limit = Long.parseLong(size.get());
         long total = Long.parseLong(memory.group(1));

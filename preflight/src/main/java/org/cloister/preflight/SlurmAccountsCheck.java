@@ -85,7 +85,7 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
         // Shown only where AllowAccounts is not.
         if (!partition.value("DenyAccounts").isEmpty() && partition.allows("DenyAccounts", account)) {
             problems.add(slurm.partition() + " is closed to account " + account + " by DenyAccounts");
-            remedies.add("take " + account + " from DenyAccounts of " + slurm.partition() + " in slurm.conf");
+            remedies.add("remove " + account + " from DenyAccounts of " + slurm.partition() + " in slurm.conf");
         }
     }
 
@@ -113,7 +113,7 @@ record SlurmAccountsCheck(RelaySlurmSettings slurm) implements PreflightCheck {
                 throw new UndeterminedException(error, "run agentctl as root where scontrol ping answers");
             }
             problems.add(account + ": " + error);
-            remedies.add("see what " + String.join(" ", arguments) + " says");
+            remedies.add("run " + String.join(" ", arguments) + " and read its output");
         }
     }
 }

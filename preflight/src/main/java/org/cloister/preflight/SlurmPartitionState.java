@@ -33,7 +33,7 @@ record SlurmPartitionState(SlurmConfigOutput text, Optional<PreflightFinding> fi
                     Optional.of(PreflightFinding.failure(
                             check,
                             "Slurm has no partition " + partition,
-                            "add PartitionName=" + partition + " to slurm.conf and run scontrol reconfigure, or say "
+                            "add PartitionName=" + partition + " to slurm.conf and run scontrol reconfigure, or give "
                                     + option)));
         }
         return new SlurmPartitionState(text, closed(check, machine, partition, text, user));

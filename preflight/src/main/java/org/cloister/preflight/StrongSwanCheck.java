@@ -40,7 +40,7 @@ record StrongSwanCheck() implements PreflightCheck {
                 ? PreflightFinding.ok(this, "charon with vici; ESP in the kernel")
                 : PreflightFinding.failure(
                         this,
-                        "nothing does ESP: " + kernel.text() + ", and charon has no kernel-libipsec",
+                        "no ESP: " + kernel.text() + ", and charon has no kernel-libipsec",
                         "apt-get install libcharon-extra-plugins, or boot a kernel with CONFIG_INET_ESP");
     }
 

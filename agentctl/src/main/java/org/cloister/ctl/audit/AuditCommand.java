@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl audit}: verifies and shows audit logs from files, without a connection to the relay. */
 @Command(
         name = "audit",
-        description = "Verifies and shows a relay's audit log. Asks nobody: it reads files.",
+        description = "Verifies and prints audit logs. Works offline, on files.",
         subcommands = {AuditVerifyCommand.class, AuditShowCommand.class})
 public final class AuditCommand implements Runnable {
     @Spec

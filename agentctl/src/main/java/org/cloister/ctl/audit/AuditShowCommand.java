@@ -46,13 +46,13 @@ final class AuditShowCommand implements Callable<Integer> {
     @Option(
             names = "--kind",
             paramLabel = "KIND",
-            description = "Only records of this kind, or of those below it: ticket takes ticket.accepted too.")
+            description = "Only records of this kind and of the kinds below it: ticket includes ticket.accepted.")
     private @Nullable String kind;
 
     @Option(
             names = "--last",
             paramLabel = "COUNT",
-            description = "How many at most, of the newest (default: ${DEFAULT-VALUE}).")
+            description = "Maximum number of records, counted from the newest (default: ${DEFAULT-VALUE}).")
     private int last = 1000;
 
     @Mixin

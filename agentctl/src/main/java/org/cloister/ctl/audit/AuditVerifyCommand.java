@@ -34,8 +34,8 @@ import picocli.CommandLine.Option;
  */
 @Command(
         name = "verify",
-        description =
-                "Verifies an audit log and lists what was edited, dropped, swapped, inserted or cut off; says too what it could not have found with what it was given.")
+        description = "Verifies an audit log and lists what was edited, dropped, swapped, inserted or "
+                + "cut off. Also lists what it could not detect with the files that were given.")
 final class AuditVerifyCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -44,27 +44,29 @@ final class AuditVerifyCommand implements Callable<Integer> {
     @Option(
             names = "--relay",
             paramLabel = "FILE",
-            description =
-                    "The relay's certificate or public key in PEM; may be given more than once, for a relay that changed its key.")
+            description = "The relay's certificate or public key in PEM; may be given more than once, for a relay that "
+                    + "changed its key.")
     private List<Path> relay = List.of();
 
     @Option(
             names = "--project",
             paramLabel = "FILE",
-            description =
-                    "For a project's log of exports, a folder: the project's genesis, then its successor documents in order, each with the option before it. They say which of the certificates in the folder hold.")
+            description = "For a project's export log, which is a folder: the project's genesis, then its "
+                    + "successor documents in order, each with this option. They decide which "
+                    + "certificates in the folder are valid.")
     private List<Path> documents = List.of();
 
     @Option(
             names = "--head",
             paramLabel = "FILE",
-            description = "Heads that a witness kept; may be given more than once.")
+            description = "Heads that a witness stored; may be given more than once.")
     private List<Path> heads = List.of();
 
     @Option(
             names = "--from",
             paramLabel = "NUMBER",
-            description = "The first record that must be there, when older segments are kept elsewhere (default: 1).")
+            description = "Number of the first record that must be present, if older segments are stored "
+                    + "elsewhere (default: 1).")
     private long from = 1;
 
     @Mixin
@@ -132,7 +134,7 @@ final class AuditVerifyCommand implements Callable<Integer> {
         for (Path file : heads) {
             List<WitnessedAuditHead> kept = AuditWitness.read(file);
             if (kept.isEmpty()) {
-                throw new IOException(file + ": want heads that a witness kept, have no such file or an empty one");
+                throw new IOException(file + ": no heads of a witness: the file is missing or empty");
             }
             witnessed.addAll(kept);
         }
@@ -146,8 +148,8 @@ final class AuditVerifyCommand implements Callable<Integer> {
         if (!documents.isEmpty()) {
             List<Path> chains = files.signers();
             if (chains.isEmpty()) {
-                throw new IOException("certificates: want signer-KEY.pem beside the segments, have none; give the whole"
-                        + " folder of the project's log");
+                throw new IOException("certificates: no signer-KEY.pem beside the segments; give the whole folder of "
+                        + "the project's export log");
             }
             keys.addAll(AuditSignerKeys.ofProject(ProjectOption.readHistory(documents), chains));
         }

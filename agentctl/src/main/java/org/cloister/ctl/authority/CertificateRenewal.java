@@ -135,7 +135,7 @@ public final class CertificateRenewal implements AutoCloseable {
     private Optional<RevocationList> sign(Instant now) {
         try {
             RevocationList list = signer.signList(now);
-            journal.accept("list " + list.number() + " signed, holds until " + list.nextUpdate());
+            journal.accept("list " + list.number() + " signed, valid until " + list.nextUpdate());
             return Optional.of(list);
         } catch (IOException | RuntimeException e) {
             compared = Instant.EPOCH;
@@ -244,10 +244,10 @@ public final class CertificateRenewal implements AutoCloseable {
             int order =
                     latest.map(list -> list.number().compareTo(newest.number())).orElse(-1);
             if (order > 0 && !setBack) {
-                journal.accept(
-                        "ALARM: " + relay + " has list " + latest.orElseThrow().number()
-                                + " of this CA, whose newest here is " + newest.number()
-                                + ": this folder was set back, and what it has forgotten is not revoked any more");
+                journal.accept("ALARM: " + relay + " has list "
+                        + latest.orElseThrow().number() + " of this CA, whose newest here is " + newest.number()
+                        + ": this folder was reset to an older state, and certificates that were revoked "
+                        + "since then are no longer revoked");
             }
             setBack = order > 0;
             Optional<AgentAttachStream> here = attachment;

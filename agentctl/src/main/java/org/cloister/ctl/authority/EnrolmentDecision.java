@@ -58,7 +58,10 @@ public sealed interface EnrolmentDecision {
         }
         if (!now.isBefore(open.expires())) {
             return refuse(
-                    IdentityClause.EXPIRED, open.name(), "a token that holds, to " + open.expires(), now.toString());
+                    IdentityClause.EXPIRED,
+                    open.name(),
+                    "a token that is valid, until " + open.expires(),
+                    now.toString());
         }
         VerificationKey key = request.request().key();
         return new Issue(new EnrolmentState.Used(open.name(), open.token(), key, List.of(), open.withdrawn()));

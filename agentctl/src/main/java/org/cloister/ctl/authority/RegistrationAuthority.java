@@ -42,7 +42,7 @@ public final class RegistrationAuthority {
                     "a lifetime of " + EnrolmentDecision.SHORTEST.toMinutes() + " min to "
                             + EnrolmentDecision.LONGEST.toDays() + " days",
                     lifetime.toMinutes() + " min",
-                    "ask for another");
+                    "choose another lifetime");
         }
         Optional<EnrolmentState> known = store.find(name);
         if (known.isPresent() && known.get() instanceof EnrolmentState.Used used) {
@@ -101,9 +101,9 @@ public final class RegistrationAuthority {
                 throw new IdentityRefusedException(
                         IdentityClause.REVOKED,
                         "enrolment of " + name,
-                        "a key that was never taken back",
+                        "a key that was never revoked",
                         key.id() + ", once of " + each.name(),
-                        "move the machine's key away and make the request anew, with another one");
+                        "move the machine's key file away and make a new request");
             }
         }
     }
@@ -113,7 +113,7 @@ public final class RegistrationAuthority {
         Optional<EnrolmentState> known = store.find(name);
         if (known.isEmpty()) {
             throw new CertificationRefusedException(
-                    "revocation of " + name, "a name that was enrolled", "none", "look at the list of names");
+                    "revocation of " + name, "a name that was enrolled", "none", "check the list of names");
         }
         store.store(known.get().revoke(now, why));
     }

@@ -17,8 +17,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl bridge check}: compares the switch with the plans of its ports, in both directions. */
 @Command(
         name = "check",
-        description =
-                "Compares settings and flows of the bridge with what its ports are for; exits 2 when they differ.")
+        description = "Compares the bridge's settings and flows with the plans of its ports; exits with "
+                + "2 if they differ.")
 final class BridgeCheckCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -33,7 +33,7 @@ final class BridgeCheckCommand implements Callable<Integer> {
         public TextTable table() {
             TextTable table = new TextTable();
             differences.forEach(each -> table.row(each.toString()));
-            return differences.isEmpty() ? table.row(ports + " ports, as they should be") : table;
+            return differences.isEmpty() ? table.row(ports + " ports, no differences") : table;
         }
 
         @Override

@@ -14,14 +14,15 @@ final class BridgeOptions {
             names = "--run-directory",
             paramLabel = "DIR",
             defaultValue = "/var/run/openvswitch",
-            description = "Where Open vSwitch has its sockets; default: ${DEFAULT-VALUE}.")
+            description = "Folder of Open vSwitch's sockets; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path runDirectory;
 
     @Option(
             names = "--uplink",
             paramLabel = "DEVICE",
-            description = "The device of the VLAN trunk to the other hosts, as agent-host has it; none by default.")
+            description = "Device of the VLAN trunk to the other hosts, as in agent-host's configuration; "
+                    + "none by default.")
     private @Nullable String uplink;
 
     BridgeConfig config() {

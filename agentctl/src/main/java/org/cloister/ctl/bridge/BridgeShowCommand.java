@@ -16,7 +16,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl bridge show}: prints the ports and their plans. */
 @Command(
         name = "show",
-        description = "Prints the bridge's ports with what they are for, and how many frames were dropped and why.")
+        description = "Prints the bridge's ports with their purposes, and how many frames were dropped "
+                + "for which reason.")
 final class BridgeShowCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -42,7 +43,7 @@ final class BridgeShowCommand implements Callable<Integer> {
                         plan.owner(),
                         state);
             }
-            view.others().forEach(device -> table.row(device, "made by another: all its frames are dropped"));
+            view.others().forEach(device -> table.row(device, "not made by agent-host: all its frames are dropped"));
             view.dropped().forEach((reason, frames) -> table.row("dropped " + reason.label(), Long.toString(frames)));
             return table;
         }

@@ -16,7 +16,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code agentctl bridge trace}: simulates how the bridge handles a frame. */
-@Command(name = "trace", description = "Says why a frame would pass the bridge or not.")
+@Command(name = "trace", description = "Explains why the bridge would pass or drop a frame.")
 final class BridgeTraceCommand implements Callable<Integer> {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -24,8 +24,8 @@ final class BridgeTraceCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "FRAME",
-            description = "In the words of ovs-appctl ofproto/trace, such as"
-                    + " in_port=cl-1,icmp,dl_src=...,dl_dst=...,nw_src=...,nw_dst=....")
+            description = "The frame in the syntax of ovs-appctl ofproto/trace, such as "
+                    + "in_port=cl-1,icmp,dl_src=...,dl_dst=...,nw_src=...,nw_dst=....")
     @SuppressWarnings("NullAway.Init")
     private String frame;
 

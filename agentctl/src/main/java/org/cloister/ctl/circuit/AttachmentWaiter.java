@@ -24,7 +24,7 @@ final class AttachmentWaiter implements AgentLinkListener {
         } catch (ExecutionException e) {
             throw e.getCause() instanceof IOException io ? io : new IOException("relay: " + e.getCause(), e);
         } catch (TimeoutException e) {
-            throw new IOException("relay: want an answer within " + WAIT_S + " s, have none", e);
+            throw new IOException("relay: no answer within " + WAIT_S + " s", e);
         }
     }
 

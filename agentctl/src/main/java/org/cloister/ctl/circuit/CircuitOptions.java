@@ -42,7 +42,7 @@ public final class CircuitOptions {
             names = "--policy",
             required = true,
             paramLabel = "FILE",
-            description = "The owners' policy by which the VM is judged, signed by enough of them.")
+            description = "The project policy by which the VM is appraised, signed by the threshold of owners.")
     private Path policy;
 
     /** Conversation over an open circuit. */
@@ -104,7 +104,7 @@ public final class CircuitOptions {
                     ProjectPolicy.TYPE, owners.ownerKeys(), owners.owners().threshold());
             ProjectPolicy signed = ProjectPolicy.parse(payload);
             if (!signed.project().equals(owners.id()) || !signed.isValid(Instant.now())) {
-                throw new IOException(policy + ": want a policy of " + owners.id() + " that holds now, have one of "
+                throw new IOException(policy + ": want a policy of " + owners.id() + " that is valid now, have one of "
                         + signed.project() + " from " + signed.from() + " to " + signed.until());
             }
             return ProjectPolicy.hash(payload);
@@ -127,7 +127,7 @@ public final class CircuitOptions {
     private static <T> T get(Future<T> future) throws IOException, InterruptedException {
         try {
             if (!future.await(WAIT_S, TimeUnit.SECONDS)) {
-                throw new IOException("relay: want an answer within " + WAIT_S + " s, have none");
+                throw new IOException("relay: no answer within " + WAIT_S + " s");
             }
             return future.get();
         } catch (ExecutionException e) {

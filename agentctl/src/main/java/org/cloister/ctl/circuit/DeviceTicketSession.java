@@ -43,7 +43,7 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     public void send(AgentTicketMessage message) {
         TicketStream welcome = stream;
         if (welcome == null) {
-            throw new IllegalStateException("nothing is said before the welcome");
+            throw new IllegalStateException("no message is sent before the relay's welcome");
         }
         welcome.send(message);
     }
@@ -57,7 +57,7 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     public RelayTicketMessage receive() throws IOException, InterruptedException {
         Optional<RelayTicketMessage> next = messages.poll(ANSWER_S, TimeUnit.SECONDS);
         if (next == null) {
-            throw new IOException("relay: want an answer within " + ANSWER_S + " s, have none");
+            throw new IOException("relay: no answer within " + ANSWER_S + " s");
         }
         return next.orElseThrow(() -> new IOException("relay: " + why));
     }

@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
  */
 @Command(
         name = "circuit",
-        description =
-                "Passes standard input and output through a circuit to a VM of the project; ProxyCommand for ssh.")
+        description = "Connects standard input and output to a VM of the project through a circuit; for "
+                + "ssh's ProxyCommand.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectCircuitCommand implements Callable<Integer> {
     @Parameters(paramLabel = "NAME", description = "The VM's name: ID.ROLE.PROJECT.cloister.internal.")
@@ -34,7 +34,7 @@ public final class ProjectCircuitCommand implements Callable<Integer> {
             names = "--role",
             paramLabel = "ROLE",
             defaultValue = "member",
-            description = "As what: owner, opener, member or exporter; default: ${DEFAULT-VALUE}.")
+            description = "Your role: owner, opener, member or exporter; default: ${DEFAULT-VALUE}.")
     private CertificateRole role;
 
     @Spec

@@ -49,16 +49,20 @@ public final class RelayLinkOptions {
             required = true,
             paramLabel = "HOST:PORT",
             converter = RelayAddressConverter.class,
-            description = "Where the relay listens.")
+            description = "Address of the relay.")
     private InetSocketAddress relay;
 
     @Option(
             names = "--relay-name",
             paramLabel = "NAME",
-            description = "Whom of the site's relays it takes, by name; each of them unless given.")
+            description = "Accept only the relay of this name; default: each relay of the site.")
     private @Nullable String relayName;
 
-    @Option(names = "--site", required = true, paramLabel = "FILE", description = "The site's authority, PEM.")
+    @Option(
+            names = "--site",
+            required = true,
+            paramLabel = "FILE",
+            description = "Certificate of the site's CA, in PEM.")
     private Path site;
 
     @Mixin
@@ -67,7 +71,7 @@ public final class RelayLinkOptions {
     @Option(
             names = "--login",
             paramLabel = "DIR",
-            description = "Where agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+            description = "Folder that agentctl project login wrote; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
     private @Nullable Path login;
 
     @Spec(Target.MIXEE)

@@ -117,8 +117,8 @@ public final class StandardStreams extends ChannelInboundHandlerAdapter implemen
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-        writer.execute(
-                () -> allReceived.completeExceptionally(new IOException("circuit: it ended before both sides did")));
+        writer.execute(() -> allReceived.completeExceptionally(
+                new IOException("circuit: it was closed before both sides had finished")));
     }
 
     private static Thread daemon(Runnable work) {

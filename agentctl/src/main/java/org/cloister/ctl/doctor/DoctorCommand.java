@@ -29,51 +29,51 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "doctor",
         description = {
-            "Checks whether this machine has what Cloister needs, and says what mends it.",
-            "Each line is a check: ok, warning or failure, what was found, and after \"mend:\" the command or package that"
-                    + " mends it. What cannot be checked is a warning with the reason. Nothing is changed."
+            "Checks whether this machine has what Cloister needs, and prints remedies.",
+            "Each line is a check: ok, warning or failure, what was found, and after "
+                    + "\"mend:\" the command or package that corrects it. A check that cannot be made "
+                    + "is a warning with the reason. Nothing is changed."
         })
 public final class DoctorCommand implements Callable<Integer> {
     @Option(
             names = "--role",
             paramLabel = "ROLE",
-            description = "What the machine is to be: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description = "Role of the machine: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private MachineRole role = MachineRole.HOST;
 
-    @Option(names = "--check", paramLabel = "NAME", description = "Run this check only; can be given again.")
+    @Option(names = "--check", paramLabel = "NAME", description = "Run only this check; may be given more than once.")
     private Set<String> only = new LinkedHashSet<>();
 
-    @Option(
-            names = "--libvirt",
-            paramLabel = "URI",
-            description = "Where libvirt is to answer (default: ${DEFAULT-VALUE}).")
+    @Option(names = "--libvirt", paramLabel = "URI", description = "URI of libvirt (default: ${DEFAULT-VALUE}).")
     private String libvirt = "qemu:///system";
 
     @Option(
             names = "--account",
             paramLabel = "NAME",
-            description = "Of a relay: an account that a project is charged to; can be given again. Without one,"
-                    + " agent-relay is asked for those of the projects that it serves, and for user and partitions.")
+            description = "For a relay: an account that a project is charged to; may be given more than "
+                    + "once. Without it, agent-relay is asked for the accounts of the projects that it "
+                    + "serves, and for its user and partitions.")
     private Set<String> accounts = new LinkedHashSet<>();
 
     @Option(
             names = "--user",
             paramLabel = "NAME",
-            description = "Of a relay: who submits to Slurm (default: as agent-relay says, or "
+            description = "For a relay: the user that submits to Slurm (default: as agent-relay reports, or "
                     + RelaySlurmSettings.DEFAULT_USER + ").")
     private @Nullable String user;
 
     @Option(
             names = "--partition",
             paramLabel = "NAME",
-            description = "Of a relay: where tickets go in Slurm (default: as agent-relay says, or "
+            description = "For a relay: Slurm's partition for tickets (default: as agent-relay reports, or "
                     + RelaySlurmSettings.DEFAULT_PARTITION + ").")
     private @Nullable String partition;
 
     @Option(
             names = "--controllers",
             paramLabel = "NAME",
-            description = "Of a relay: the partition of controlling VMs (default: as agent-relay says, or none).")
+            description = "For a relay: Slurm's partition for controlling VMs (default: as agent-relay "
+                    + "reports, or none).")
     private @Nullable String controllers;
 
     @Mixin

@@ -32,7 +32,7 @@ public final class DriveKeyOptions {
     @Option(
             names = "--drive-key",
             paramLabel = "FILE",
-            description = "The opener's key to the drive, as agentctl project drive-key wrote it.")
+            description = "File of the opener's private drive key, written by agentctl project drive-key.")
     private @Nullable Path key;
 
     @Option(
@@ -44,32 +44,33 @@ public final class DriveKeyOptions {
             names = SECRET_FD,
             paramLabel = "NUMBER",
             description =
-                    "Read the passphrase of --drive-key, or the recovery key, from this file descriptor; asked at the terminal by default.")
+                    "Read the passphrase of --drive-key, or the recovery key, from this file descriptor; asked at "
+                            + "the terminal by default.")
     private @Nullable Integer descriptor;
 
     @Option(
             names = "--envelope",
             paramLabel = "FILE",
-            description =
-                    "The drive's key, sealed to its openers; default: drives/DRIVE/envelope in the folder of --state.")
+            description = "File of the drive key, sealed to the drive's openers; default: "
+                    + "drives/DRIVE/envelope in the folder of --state.")
     private @Nullable Path envelope;
 
     @Option(
             names = "--create",
-            description =
-                    "The drive is new: make its key, if the envelope is not there yet, and have the VM format the drive. It refuses one with anything on it.")
+            description = "Create a new drive: makes the drive key, unless the envelope exists, and has the "
+                    + "VM format the drive. The VM refuses a drive that contains anything.")
     private boolean create;
 
     @Option(
             names = "--recipient",
             paramLabel = "NAME=FILE",
-            description = "With --create: another opener, by the public half of that opener's key to drives.")
+            description = "With --create: another opener and the file of that opener's public drive key.")
     private Map<String, Path> recipients = new LinkedHashMap<>();
 
     @Option(
             names = "--recovery",
             paramLabel = "FILE",
-            description = "With --create: the public half of the recovery key.")
+            description = "With --create: file of the recovery key's public half.")
     private @Nullable Path safe;
 
     public boolean isNewDrive() {
@@ -111,13 +112,12 @@ public final class DriveKeyOptions {
         }
         if (!create && !(recipients.isEmpty() && safe == null)) {
             throw new IOException(
-                    "drive: want --recipient and --recovery with --create alone: a drive that is there has"
-                            + " its envelope");
+                    "drive: --recipient and --recovery need --create: an existing drive has its envelope");
         }
         if (!create && !Files.exists(file)) {
             throw new IOException(
-                    file + ": want the envelope of the drive's key, have none; have it from another opener"
-                            + " of the project, or --create a new drive");
+                    file + ": no envelope of the drive key; get it from another opener of the project, or "
+                            + "make a new drive with --create");
         }
     }
 
@@ -157,8 +157,8 @@ public final class DriveKeyOptions {
             }
             if (all.size() < DriveEnvelope.MIN_RECIPIENTS) {
                 throw new IllegalArgumentException("drive: want " + DriveEnvelope.MIN_RECIPIENTS
-                        + " or more who can open it, have this opener alone; add --recovery or --recipient, for who"
-                        + " loses the only key has lost the drive");
+                        + " or more who can open it, have only this opener; add --recovery or --recipient, "
+                        + "for a lost key must not mean a lost drive");
             }
             Files.createDirectories(file.toAbsolutePath().getParent());
             try (SecretMemory drive = vault.secrets().random(DriveEnvelope.KEY_LENGTH)) {
@@ -175,7 +175,8 @@ public final class DriveKeyOptions {
             throws IOException {
         if (!new HashSet<>(have).equals(new HashSet<>(want))) {
             throw new IOException(file + ": want an envelope for " + names(want) + ", have one for " + names(have)
-                    + " of a try before; give the same recipients, or, if no drive has this key, take the file away");
+                    + " of an earlier attempt; give the same recipients, or delete the file if no drive "
+                    + "has this key");
         }
     }
 

@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project drive-key}: creates an opener's key to drives, or a recovery key for a safe. */
 @Command(
         name = "drive-key",
-        description =
-                "Makes a key that opens a project's drives, under a passphrase, or a recovery key for paper, and writes its public half.")
+        description = "Makes a key that opens a project's drives, under a passphrase or as a recovery "
+                + "key to print, and writes its public half.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectDriveKeyCommand implements Callable<Integer> {
     private static final int LEAST_PASSPHRASE = 12;
@@ -35,11 +35,7 @@ public final class ProjectDriveKeyCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     private PrivateKeyDestination kept;
 
-    @Option(
-            names = "--out",
-            paramLabel = "FILE",
-            required = true,
-            description = "Where the public half is written, in PEM.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the public half, in PEM.")
     private Path out;
 
     @Option(
@@ -64,8 +60,8 @@ public final class ProjectDriveKeyCommand implements Callable<Integer> {
                 names = "--recovery-fd",
                 required = true,
                 paramLabel = "NUMBER",
-                description =
-                        "Make a recovery key instead, and write its text to this file descriptor, to be printed and put into a safe.")
+                description = "Make a recovery key instead, and write its text to this file descriptor. Print "
+                        + "it and keep it in a safe.")
         private int recovery;
     }
 

@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl host}: commands on a compute host for its operator and for job steps. */
 @Command(
         name = "host",
-        description = "Shows what this compute host runs for tickets, and runs it.",
+        description = "Shows and runs the VMs of tickets on this compute host.",
         subcommands = {
             HostStatusCommand.class,
             HostVmsCommand.class,

@@ -37,8 +37,7 @@ final class HostConnection implements AutoCloseable {
             return new HostConnection(socket, SocketChannel.open(UnixDomainSocketAddress.of(socket)));
         } catch (IOException e) {
             throw new IOException(
-                    socket + ": want a connection to agent-host, have " + e.getMessage()
-                            + "; see systemctl status agent-host",
+                    socket + ": cannot connect to agent-host: " + e.getMessage() + "; see systemctl status agent-host",
                     e);
         }
     }

@@ -14,8 +14,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl host ledger}: prints the host's write-ahead record of its VMs. */
 @Command(
         name = "ledger",
-        description =
-                "Prints the host's record of its VMs: the last step that was begun of each, and why those end that do. An entry goes when nothing of its VM is left.")
+        description = "Prints the host's VM ledger: the step that each VM started last, and why a VM is "
+                + "stopping. An entry is deleted when nothing of its VM is left.")
 final class HostLedgerCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

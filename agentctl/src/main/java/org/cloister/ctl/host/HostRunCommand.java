@@ -25,13 +25,13 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl host run}: the job step that a ticket's global job runs on each of its nodes. */
 @Command(
         name = "run",
-        description =
-                "Starts the VM of a ticket for the job step that calls it, and waits for the VM's end. SIGTERM ends the VM.",
+        description = "Starts the VM of a ticket for the job step that calls it, and waits until the VM "
+                + "has ended. SIGTERM stops the VM.",
         exitCodeList = {
             "3:The VM was stopped, by its job or by an operator.",
             "4:agent-host refused the ticket or the caller.",
-            "5:agent-host, or what it needs, gave no answer; a new try may do.",
-            "6:The VM itself failed: it crashed, or its guest never spoke.",
+            "5:agent-host, or what it needs, did not answer; try again.",
+            "6:The VM itself failed: it crashed, or its guest never answered.",
             "7:This host failed."
         })
 final class HostRunCommand implements Callable<Integer> {
@@ -45,7 +45,7 @@ final class HostRunCommand implements Callable<Integer> {
             names = "--patience",
             paramLabel = "SECONDS",
             defaultValue = "30",
-            description = "How long to wait for agent-host before there is a VM; default: ${DEFAULT-VALUE}.")
+            description = "How long to retry until agent-host has started the VM; default: ${DEFAULT-VALUE}.")
     private int timeoutS;
 
     @Mixin

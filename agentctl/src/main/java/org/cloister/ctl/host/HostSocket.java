@@ -15,7 +15,7 @@ public final class HostSocket {
             names = "--socket",
             paramLabel = "FILE",
             defaultValue = "/run/cloister/agent-host.sock",
-            description = "Where agent-host listens; default: ${DEFAULT-VALUE}.")
+            description = "Control socket of agent-host; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path socket;
 

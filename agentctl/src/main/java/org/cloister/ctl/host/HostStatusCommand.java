@@ -11,11 +11,11 @@ import org.cloister.ctl.output.TextTable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
-/** {@code agentctl host status}: prints whether this host accepts work, and what it lacks. */
+/** {@code agentctl host status}: prints whether this host accepts work, and the reasons if not. */
 @Command(
         name = "status",
-        description =
-                "Prints whether this host takes tickets, what it works with and what it runs; exits 2 when it takes none.")
+        description = "Prints whether this host accepts tickets, whether each part that it needs is "
+                + "available, and how many VMs it runs; exits with 2 if it accepts none.")
 final class HostStatusCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -35,22 +35,22 @@ final class HostStatusCommand implements Callable<Integer> {
             TextTable table = new TextTable()
                     .row("host", document.path("host").asText())
                     .row(
-                            "takes work",
+                            "accepts work",
                             acceptsWork()
                                     ? "yes"
                                     : "no: " + document.path("why_not").asText());
             for (JsonNode part : document.path("parts")) {
-                String there = part.path("there").asBoolean() ? "there" : "away";
+                String state = part.path("there").asBoolean() ? "available" : "missing";
                 String text = part.path("text").asText();
-                table.row(part.path("name").asText(), text.isEmpty() ? there : there + ": " + text);
+                table.row(part.path("name").asText(), text.isEmpty() ? state : state + ": " + text);
             }
             for (String count : new String[] {"starting", "running", "ending"}) {
                 table.row(count, document.path(count).asText());
             }
-            document.path("strays").forEach(each -> table.row("stray", each.asText()));
-            document.path("troubles").forEach(each -> table.row("trouble", each.asText()));
+            document.path("strays").forEach(each -> table.row("orphan", each.asText()));
+            document.path("troubles").forEach(each -> table.row("failure", each.asText()));
             table.row(
-                    "looked",
+                    "last check",
                     document.has("looked_seconds")
                             ? document.path("looked_seconds").asText() + " s ago"
                             : "not yet");

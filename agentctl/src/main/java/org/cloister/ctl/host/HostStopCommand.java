@@ -12,8 +12,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl host stop}: stops one VM. */
 @Command(
         name = "stop",
-        description =
-                "Ends a VM: its guest is asked to power off, and ended if it does not; its Global job ends with it. Returns when that is written down.")
+        description = "Stops a VM: asks its guest to power off, and ends it by force if it does not. "
+                + "The VM's Global job ends too. Returns when the request is recorded.")
 final class HostStopCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "VM",

@@ -12,7 +12,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code agentctl host vms}: prints the VMs of this host. */
-@Command(name = "vms", description = "Prints the VMs of this host: whose they are, how far they are, what they have.")
+@Command(name = "vms", description = "Prints the VMs of this host with their projects, phases and resources.")
 final class HostVmsCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -52,7 +52,7 @@ final class VmWaiter {
                     return end.get();
                 }
                 lostNs = System.nanoTime();
-                why = "agent-host: want an answer, have the connection's end; see systemctl status agent-host";
+                why = "agent-host closed the connection without an answer; see systemctl status agent-host";
             } catch (IOException e) {
                 why = String.valueOf(e.getMessage());
             } finally {
@@ -62,7 +62,8 @@ final class VmWaiter {
                 return VmExit.unavailable(why);
             }
             if (!warned) {
-                warnings.accept(why + (isStarted ? "; the VM goes on, and this waits" : "; this waits"));
+                warnings.accept(
+                        why + (isStarted ? "; the VM keeps running, and this command waits" : "; this command waits"));
                 warned = true;
             }
             Thread.sleep(AGAIN_MS);

@@ -11,9 +11,9 @@ import picocli.CommandLine.ParentCommand;
 /** {@code agentctl image running}: prints the layers of this guest's root file system. */
 @Command(
         name = "running",
-        description =
-                "In a guest: prints the layers it runs from, with the root hashes that the kernel enforces, and fails"
-                        + " where these are not the ones on the kernel's command line or a layer is corrupted. Needs root.")
+        description = "In a guest: prints the layers that it runs from, with the root hashes that the "
+                + "kernel enforces. Fails if they differ from the kernel's command line or a layer "
+                + "is corrupted. Needs root.")
 final class ImageRunningCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -13,9 +13,7 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl image show}: prints the contents of a manifest. */
 @Command(
         name = "show",
-        description =
-                "Prints what an image's manifest says, after checking that it does not contradict itself; reads no"
-                        + " other file.")
+        description = "Prints an image's manifest, after checking that it is consistent; reads no other file.")
 final class ImageShowCommand implements Callable<Integer> {
     @Parameters(paramLabel = "DIR", description = "The image's folder, with manifest.json in it.")
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

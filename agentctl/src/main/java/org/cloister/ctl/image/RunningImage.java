@@ -34,7 +34,8 @@ public record RunningImage(List<RunningLayer> layers) implements CommandOutput {
         Set<String> mapped = mapped(machine);
         if (requested.isEmpty() && mapped.isEmpty()) {
             throw new UndeterminedException(
-                    "no " + WORD + " on the kernel's command line: this is no guest of ours", "run it in a guest");
+                    "no " + WORD + " on the kernel's command line: this machine is no Cloister guest",
+                    "run it in a guest");
         }
         Set<String> names = new LinkedHashSet<>(requested.keySet());
         names.addAll(mapped);

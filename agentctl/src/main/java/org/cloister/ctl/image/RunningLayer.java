@@ -43,7 +43,7 @@ public record RunningLayer(String name, Optional<String> rootHash, Status status
         } else if (!table.get().algorithm().equals("sha256")) {
             difference = Optional.of("want sha256, kernel uses " + table.get().algorithm());
         } else if (status == Status.CORRUPTED) {
-            difference = Optional.of("a block is not what its hash says");
+            difference = Optional.of("a block does not match its hash");
         }
         return new RunningLayer(name, Optional.of(table.get().rootHash()), status, difference);
     }

@@ -45,8 +45,8 @@ public final class LoginFolder {
      */
     public static LoginFolder defaultFolder(@Nullable String runtime, String project) throws IOException {
         if (runtime == null || !runtime.startsWith("/")) {
-            throw new IOException("folder of the login: XDG_RUNTIME_DIR names none; name one in memory with --folder,"
-                    + " such as /dev/shm/" + System.getProperty("user.name"));
+            throw new IOException("login folder: XDG_RUNTIME_DIR names no folder; name one in memory with --folder, "
+                    + "such as /dev/shm/" + System.getProperty("user.name"));
         }
         return new LoginFolder(Path.of(runtime, "cloister", project));
     }
@@ -62,14 +62,14 @@ public final class LoginFolder {
         String owner = attributes.owner().getName();
         String user = System.getProperty("user.name");
         if (!PRIVATE.containsAll(attributes.permissions()) || !owner.equals(user)) {
-            throw new IOException(folder + ": want a folder that " + user + " alone uses, have one of " + owner
+            throw new IOException(folder + ": want a folder that only " + user + " can use, have one of " + owner
                     + " with " + PosixFilePermissions.toString(attributes.permissions())
                     + "; chmod 700 it, or name another");
         }
         String kind = Files.getFileStore(folder).type();
         if (!IN_MEMORY.contains(kind)) {
             throw new IOException(folder + ": want a folder in memory (tmpfs), have one on " + kind
-                    + "; name another with --folder, for keys lie in it");
+                    + "; name another with --folder, for it holds private keys");
         }
     }
 

@@ -53,10 +53,10 @@ public final class Passphrase implements AutoCloseable {
     static Passphrase readTwice(String what, Prompt prompt) throws IOException {
         Passphrase first = prompt.read(what);
         boolean same = false;
-        try (Passphrase again = prompt.read("the same again")) {
+        try (Passphrase again = prompt.read("repeat the passphrase")) {
             same = first.sameAs(again);
             if (!same) {
-                throw new IOException(what + ": the two differ; type it again");
+                throw new IOException(what + ": the two entries differ; run the command again");
             }
             return first;
         } finally {

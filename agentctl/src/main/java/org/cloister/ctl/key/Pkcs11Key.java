@@ -53,8 +53,7 @@ final class Pkcs11Key implements SigningKey {
             return new Pkcs11Key(provider, privateKey, VerificationKey.of(certificate.getPublicKey()));
         } catch (GeneralSecurityException | InvalidParameterException | UnsupportedOperationException e) {
             throw new IOException(
-                    subject + ": cannot be opened: " + e.getMessage() + "; look at the library, the slot and the PIN",
-                    e);
+                    subject + ": cannot be opened: " + e.getMessage() + "; check the library, the slot and the PIN", e);
         } finally {
             Arrays.fill(characters, '\0');
         }

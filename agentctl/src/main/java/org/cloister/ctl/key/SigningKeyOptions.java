@@ -22,7 +22,7 @@ public final class SigningKeyOptions {
     @Option(
             names = "--key",
             paramLabel = "FILE",
-            description = "The private key under a passphrase, as agentctl writes it.")
+            description = "File of the private key, encrypted under a passphrase, as agentctl writes it.")
     private @Nullable Path file;
 
     @Option(
@@ -35,10 +35,13 @@ public final class SigningKeyOptions {
             names = "--slot",
             paramLabel = "NUMBER",
             defaultValue = "0",
-            description = "The token's place in the library's list; default: ${DEFAULT-VALUE}.")
+            description = "The token's index in the library's list of slots; default: ${DEFAULT-VALUE}.")
     private int slot;
 
-    @Option(names = "--alias", paramLabel = "NAME", description = "The key on the token; it has a certificate there.")
+    @Option(
+            names = "--alias",
+            paramLabel = "NAME",
+            description = "Alias of the key on the token; the token also holds its certificate.")
     private @Nullable String alias;
 
     @Option(

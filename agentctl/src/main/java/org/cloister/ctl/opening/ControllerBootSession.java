@@ -41,7 +41,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
 
     private final Circuit circuit;
     private final BlockingQueue<Optional<VmMessage>> messages = new LinkedBlockingQueue<>();
-    private volatile String why = "the VM ended it";
+    private volatile String why = "the VM closed it";
     private volatile boolean broken;
     private @Nullable VmMessageOrder order;
 
@@ -68,7 +68,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
                     late.getNow().close(CloseReason.NO_ANSWER);
                 }
             });
-            throw new ConnectionLostException("relay: want an answer within " + WAIT_S + " s, have none");
+            throw new ConnectionLostException("relay: no answer within " + WAIT_S + " s");
         }
         ControllerBootSession session = made.get();
         if (!opened.isSuccess() || session == null) {
@@ -123,8 +123,7 @@ final class ControllerBootSession extends ChannelInboundHandlerAdapter implement
     VmMessage receive(Duration timeout) throws ConnectionLostException, IOException, InterruptedException {
         Optional<VmMessage> next = messages.poll(timeout.toMillis(), TimeUnit.MILLISECONDS);
         if (next == null) {
-            throw new ConnectionLostException(
-                    "controlling VM: want a word within " + timeout.toSeconds() + " s, have none");
+            throw new ConnectionLostException("controlling VM: no message within " + timeout.toSeconds() + " s");
         }
         if (next.isEmpty()) {
             // Later reads must find the end too.

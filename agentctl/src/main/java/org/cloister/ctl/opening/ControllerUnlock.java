@@ -56,7 +56,7 @@ final class ControllerUnlock {
     private static final long AGAIN_MS = 1000;
     private static final Duration CLOCKS = Duration.ofMinutes(2);
     private static final VerifierMessage.Denied DENIED_BEFORE =
-            new VerifierMessage.Denied(List.of("spent"), "this opening's VM was given its keys before");
+            new VerifierMessage.Denied(List.of("spent"), "this opening's VM received its keys before");
 
     private final Terms terms;
     private final Opening opening;
@@ -135,8 +135,8 @@ final class ControllerUnlock {
             } catch (ConnectionLostException e) {
                 if (System.nanoTime() - sinceNs > terms.timeout.toNanos()) {
                     throw new IOException(
-                            "controlling VM of opening " + opening.id() + ": want an answer within "
-                                    + terms.timeout.toSeconds() + " s, have none (" + e.getMessage() + ")" + what()
+                            "controlling VM of opening " + opening.id() + ": no answer within "
+                                    + terms.timeout.toSeconds() + " s (" + e.getMessage() + ")" + what()
                                     + "; agentctl project close " + opening.id() + " ends it",
                             e);
                 }
@@ -147,7 +147,7 @@ final class ControllerUnlock {
     }
 
     private String what() {
-        return accepted.isEmpty() ? "" : "; it was given its keys, and what became of its drive is not known";
+        return accepted.isEmpty() ? "" : "; the VM received its keys, and the state of its drive is not known";
     }
 
     private ControllerBootSession open(ClientLink link) throws ConnectionLostException, InterruptedException {
@@ -161,7 +161,7 @@ final class ControllerUnlock {
     /** Verifies the relay's allocation of the host: its signature, and that it matches the opening. */
     private Allocation allocation(RelayTicketMessage.Update update, ClientLink link) throws IOException {
         CertifiedIdentity signer =
-                link.peer().orElseThrow(() -> new IOException("relay: its link has shown no certificate"));
+                link.peer().orElseThrow(() -> new IOException("relay: it has presented no certificate"));
         Allocation read = AllocationVerifier.read(update.allocation().toByteArray(), signer);
         Digest digest = Digest.sha256(opening.payload());
         if (!read.ticket().equals(opening.id())
@@ -172,7 +172,7 @@ final class ControllerUnlock {
             throw new IOException("allocation: want that of opening " + opening.id() + ", " + digest
                     + ", with one slot of the network's first address, have that of " + read.ticket() + ", "
                     + read.digest() + ", with " + read.slots().size() + " from "
-                    + read.slots().get(0).address() + " on; look at the relay");
+                    + read.slots().get(0).address() + " on; ask the relay's administrators");
         }
         return read;
     }
@@ -184,8 +184,8 @@ final class ControllerUnlock {
             if (session.isBooting()) {
                 session.send(DENIED_BEFORE);
                 throw new IOException("controlling VM of opening " + opening.id()
-                        + ": it boots still, and what it was given is lost with its circuit; agentctl project close "
-                        + opening.id() + ", and open it anew");
+                        + ": it is still booting, and the keys that it received are lost with its circuit; "
+                        + "agentctl project close " + opening.id() + ", then open the project again");
             }
             return opened(session, this.accepted.get());
         }
@@ -223,7 +223,7 @@ final class ControllerUnlock {
             throws ConnectionLostException {
         VerificationKey key = accepted.statement().claim().keys().signing();
         if (!session.peerIdentity().key().equals(key)) {
-            throw new ConnectionLostException("controlling VM: want the one that was given the drive's key, with key "
+            throw new ConnectionLostException("controlling VM: want the one that received the drive key, with key "
                     + key.id() + ", have one with key "
                     + session.peerIdentity().key().id());
         }
@@ -234,7 +234,7 @@ final class ControllerUnlock {
                 .map(each -> each.clause().id())
                 .distinct()
                 .toList();
-        session.send(new VerifierMessage.Denied(clauses, "the opener was told why"));
+        session.send(new VerifierMessage.Denied(clauses, "the opener's device has the reasons"));
         return new Outcome.Denied(refused);
     }
 
@@ -242,20 +242,21 @@ final class ControllerUnlock {
             throws ConnectionLostException, IOException, InterruptedException {
         VmMessage answer = session.receive(terms.timeout);
         if (answer instanceof VmMessage.NoStatement none && none.reason() != EvidenceMessage.RefusalReason.ANOTHER) {
-            throw new ConnectionLostException("its host does not vouch for it now: " + none.reason());
+            throw new ConnectionLostException("its host signs no evidence for it now: " + none.reason());
         }
         if (answer instanceof VmMessage.Evidence evidence) {
             Duration apart = Duration.between(evidence.clock(), Instant.now()).abs();
             if (apart.compareTo(CLOCKS) > 0) {
-                warn.accept("the VM's clock, which is its host's, is " + apart.toSeconds() + " s from this one's");
+                warn.accept("the VM's clock, which its host sets, differs from this device's by " + apart.toSeconds()
+                        + " s");
             }
             return evidence;
         }
         throw new IOException("controlling VM of opening " + opening.id() + ": "
                 + (answer instanceof VmMessage.Failure failure
-                        ? "it gave up in phase " + failure.phase() + ": " + failure.code()
-                        : "its host vouched for another life or question of it, and vouches once")
-                + "; agentctl project close " + opening.id() + ", and open it anew");
+                        ? "it failed in phase " + failure.phase() + ": " + failure.code()
+                        : "its host has signed evidence for another boot or nonce, and signs only once")
+                + "; agentctl project close " + opening.id() + ", then open the project again");
     }
 
     private AttestationResult appraise(
@@ -336,8 +337,8 @@ final class ControllerUnlock {
         }
         throw new IOException("controlling VM of opening " + opening.id() + ": "
                 + (next instanceof VmMessage.Failure failure
-                        ? "it gave up in phase " + failure.phase() + ": " + failure.code()
+                        ? "it failed in phase " + failure.phase() + ": " + failure.code()
                         : "want a drive that was " + (terms.create ? "made" : "found") + ", have another")
-                + "; agentctl project close " + opening.id() + ", and open it anew");
+                + "; agentctl project close " + opening.id() + ", then open the project again");
     }
 }

@@ -26,8 +26,8 @@ record HostRevocationCheck(TrustStore trustStore, AllocatedSlot slot) {
             }
             throw new IOException(
                     slot.host() + ": " + e.getMessage()
-                            + "; nothing is given to a host that may be revoked: ask the site to run its desk"
-                            + " (agentctl site serve), or leave an authority that it uses no more out of --site",
+                            + "; no key is sent to a host that may be revoked: ask the site to run agentctl "
+                            + "site serve, or remove an authority that it no longer uses from --site",
                     e);
         }
     }

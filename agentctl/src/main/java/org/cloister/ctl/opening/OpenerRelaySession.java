@@ -75,9 +75,9 @@ final class OpenerRelaySession implements AutoCloseable {
                 withdraw();
                 if (System.nanoTime() - receivedNs > timeout.toNanos()) {
                     throw new IOException(
-                            "relay: want an answer about opening " + opening + " within " + timeout.toSeconds()
-                                    + " s, have none (" + e.getMessage()
-                                    + "); it may have been taken, and goes on then: agentctl project close " + opening
+                            "relay: no answer about opening " + opening + " within " + timeout.toSeconds() + " s ("
+                                    + e.getMessage()
+                                    + "); if the relay has accepted it, it continues: agentctl project close " + opening
                                     + " ends it",
                             e);
                 }

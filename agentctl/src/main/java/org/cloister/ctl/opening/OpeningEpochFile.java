@@ -58,8 +58,9 @@ record OpeningEpochFile(Path file) {
             return 0;
         }
         if (!FORM.matcher(text).matches()) {
-            throw new MalformedException(file + ": want the highest epoch that was used here, have something else;"
-                    + " take the file away, and give --epoch as the relay then asks for it");
+            throw new MalformedException(
+                    file + ": want the highest epoch that was used here, have something else; delete the "
+                            + "file, and give --epoch as the relay's refusal then states");
         }
         return Long.parseLong(text.strip());
     }

@@ -22,8 +22,8 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project close}: withdraws an opening. */
 @Command(
         name = "close",
-        description =
-                "Takes an opening back, signed by the opener's key of the day, whichever opener signed it, and waits until its VM has ended.")
+        description = "Withdraws an opening, whichever opener signed it, and waits until its VM has "
+                + "ended. Signs with the login's opener key.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectCloseCommand implements Callable<Integer> {
     @Parameters(paramLabel = "ID", description = "The opening's id, which agentctl project open printed.")

@@ -28,15 +28,15 @@ final class ProjectFileOptions {
     @Option(
             names = "--members",
             paramLabel = "FILE",
-            description =
-                    "Who may use the project from now on: a table [[member]] for each, of which the drive keeps a copy; default: whom the drive has, on a new one nobody.")
+            description = "File of the project's members from now on: a table [[member]] for each. The "
+                    + "drive stores a copy; default: the drive's copy; a new drive has no members.")
     private @Nullable Path members;
 
     @Option(
             names = "--settings",
             paramLabel = "FILE",
-            description =
-                    "The project's queue from now on: tables [queue] and [[shape]], of which the drive keeps a copy; default: those that the drive has. A new drive wants them.")
+            description = "File of the project's queue settings from now on: tables [queue] and [[shape]]. "
+                    + "The drive stores a copy; default: the drive's copy. A new drive needs this option.")
     private @Nullable Path settings;
 
     /**
@@ -66,7 +66,7 @@ final class ProjectFileOptions {
     Optional<ByteString> settings(boolean isRequired) throws IOException {
         if (settings == null) {
             if (isRequired) {
-                throw new IOException("settings: want those of a new drive, have none; name them with --settings");
+                throw new IOException("settings: a new drive needs them; name their file with --settings");
             }
             return Optional.empty();
         }

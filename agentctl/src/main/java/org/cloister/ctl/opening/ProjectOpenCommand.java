@@ -35,8 +35,9 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project open}: requests, verifies and unlocks the project's controlling VM. */
 @Command(
         name = "open",
-        description =
-                "Asks the relay for the project's controlling VM, signed by the opener's key of the day, waits until it runs, judges it by the owners' policy and unlocks its drive. One that runs already ends: a project has one.")
+        description = "Asks the relay for the project's controlling VM, signed by the login's opener "
+                + "key, waits until the VM runs, appraises it by the project policy and unlocks its "
+                + "drive. A controlling VM that already runs is stopped, for a project has one.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectOpenCommand implements Callable<Integer> {
     /** Time for a relay to accept the opening, with all retries. */
@@ -44,8 +45,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
 
     @Parameters(
             paramLabel = "DRIVE",
-            description =
-                    "The project's name for the VM's drive: a-z, 0-9 and -, a letter first. The VM has the same name.")
+            description = "Name of the drive: a-z, 0-9 and -, a letter first. The VM has the same name.")
     private String drive;
 
     @Option(names = "--cpus", required = true, paramLabel = "NUMBER", description = "CPUs of the VM.")
@@ -56,7 +56,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
             required = true,
             paramLabel = "SIZE",
             converter = MebibyteConverter.class,
-            description = "Its memory with all reserves in it, such as 8G.")
+            description = "Memory of the VM including all reserves, such as 8G.")
     private int memoryMib;
 
     @ArgGroup(multiplicity = "1")
@@ -67,24 +67,24 @@ public final class ProjectOpenCommand implements Callable<Integer> {
             paramLabel = "SIZE",
             defaultValue = Option.NULL_VALUE,
             converter = MebibyteConverter.class,
-            description = "Make the drive with this size if there is none; without it, it has to be there.")
+            description = "Size of the drive to make if there is none; without this option the drive must exist.")
     private @Nullable Integer makeMib;
 
     @Option(
             names = "--epoch",
             paramLabel = "NUMBER",
-            description =
-                    "The drive's epoch, if it is to be higher than the next one, as a relay's refusal says; default: the next after the highest used here.")
+            description = "Epoch of the opening, if it must be higher than the next one, as a relay's "
+                    + "refusal states; default: one more than the highest that this device used.")
     private @Nullable Long epoch;
 
     @Option(
             names = "--epoch-file",
             paramLabel = "FILE",
-            description =
-                    "Where the highest epoch is kept; default: $XDG_STATE_HOME/cloister/PROJECT/opening-epoch, below ~/.local/state unless that is set.")
+            description = "File of the highest epoch that this device used; default: "
+                    + "$XDG_STATE_HOME/cloister/PROJECT/opening-epoch, below ~/.local/state unless that is set.")
     private @Nullable Path epochFile;
 
-    @Option(names = "--no-wait", description = "Return when the relay has taken it.")
+    @Option(names = "--no-wait", description = "Return when the relay has accepted the opening.")
     private boolean noWait;
 
     @Mixin
@@ -110,14 +110,14 @@ public final class ProjectOpenCommand implements Callable<Integer> {
                 names = "--minutes",
                 required = true,
                 paramLabel = "NUMBER",
-                description = "How long it may run, in minutes.")
+                description = "Time limit of the VM, in minutes.")
         private int minutes;
 
         @Option(
                 names = "--days",
                 required = true,
                 paramLabel = "NUMBER",
-                description = "How long it may run, in days; at most 366.")
+                description = "Time limit of the VM, in days; at most 366.")
         private int days;
 
         /** Returns the limit in minutes; one of both options is 0. */
@@ -162,7 +162,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
             Opening opening = at(requested, new OpeningEpochFile(kept).allocate(epoch == null ? 0 : epoch));
             AgentTicketMessage signed = opener.signOpening(opening);
             try (ShutdownMessage message = ShutdownMessage.install(() -> print("opening " + opening.id() + " of epoch "
-                    + opening.epoch() + " goes on; agentctl project close " + opening.id() + " ends it"))) {
+                    + opening.epoch() + " continues; agentctl project close " + opening.id() + " ends it"))) {
                 Predicate<RelayTicketMessage.Update> enough = update ->
                         noWait || update.state() == TicketState.RUNNING || update.state() == TicketState.ENDED;
                 RelayTicketMessage.Update update =
@@ -202,7 +202,8 @@ public final class ProjectOpenCommand implements Callable<Integer> {
         boolean setBack = !open.found().made() && found < before;
         if (setBack) {
             print("alarm: drive " + opening.drive() + ": want epoch " + before + " or later, which it had last, have "
-                    + found + ": somebody set it back to an older state; look what is missing on it, and ask the site");
+                    + found + ": somebody reset it to an older state; check what is missing on it, and ask the "
+                    + "site's administrators");
         }
         output.print(facts.with("vm", "open")
                 .with("host", open.accepted().statement().host())
@@ -260,19 +261,19 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     private static String next(RelayTicketMessage.Update update) {
         if (update.end().isEmpty()) {
             return (update.state() == TicketState.RUNNING
-                            ? "nobody unlocks it; "
-                            : "it runs as soon as it has a node; ")
+                            ? "it is not unlocked; "
+                            : "it starts as soon as it has a node; ")
                     + "agentctl project close " + update.ticket() + " ends it";
         }
         TicketEnd end = update.end().get();
         return switch (end) {
             case SUPERSEDED -> "ask the project's other openers: one of them opened it later";
             case WITHDRAWN -> "ask the project's other openers: one of them closed it";
-            case REVOKED -> "ask an owner whether this opener, and the site whether the project, is believed still";
-            case COMPLETED, TIMEOUT -> "open it anew if it is to go on";
+            case REVOKED -> "ask an owner whether this opener, and the site whether the project, was revoked";
+            case COMPLETED, TIMEOUT -> "open it again to continue";
             default ->
                 "ask the site's operators about " + (update.job() == 0 ? "it" : "job " + update.job())
-                        + ", or open it anew";
+                        + ", or open it again";
         };
     }
 

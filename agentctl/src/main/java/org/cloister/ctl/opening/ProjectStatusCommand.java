@@ -22,8 +22,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl project status}: prints the state of the project's controlling VM, and who may open it. */
 @Command(
         name = "status",
-        description =
-                "Prints whether the project's controlling VM is open, waits or is lost, where it is and since when, and who can open it, as the relay sees it. Changes nothing.")
+        description = "Prints the state of the project's controlling VM as the relay sees it, its host, "
+                + "since when it has run, and who can open it. Changes nothing.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectStatusCommand implements Callable<Integer> {
     @Mixin

@@ -34,8 +34,8 @@ record ProjectStatusOutput(
         STARTING("its VM boots"),
         LOCKED("its VM runs and waits for its opener's device: agentctl project open unlocks it"),
         OPEN("at work"),
-        LOST("its VM does not answer; running workers live on for " + HandoverDocument.LEASE.toHours()
-                + " h without it: agentctl project open opens it anew");
+        LOST("its VM does not answer; running workers continue for " + HandoverDocument.LEASE.toHours()
+                + " h without it: agentctl project open starts it again");
 
         private final String text;
 
@@ -93,7 +93,7 @@ record ProjectStatusOutput(
                 .row("project", owners.id())
                 .row("state", state + ": " + state.text)
                 .row("epoch", Long.toString(answer.epoch()))
-                .row("openers", "whom one of the owners made one: " + String.join(", ", ownerIds()))
+                .row("openers", "those certified by one of the owners: " + String.join(", ", ownerIds()))
                 .row("you", opens());
         shown().ifPresent(opening -> {
             table.row("opening", opening.id())

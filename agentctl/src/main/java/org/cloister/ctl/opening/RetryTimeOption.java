@@ -9,7 +9,7 @@ final class RetryTimeOption {
             names = "--patience",
             paramLabel = "SECONDS",
             defaultValue = "60",
-            description = "How long to try again when the relay is gone; default: ${DEFAULT-VALUE}.")
+            description = "How long to retry when the relay does not answer; default: ${DEFAULT-VALUE}.")
     private int seconds;
 
     Duration time() {

@@ -42,11 +42,11 @@ record SignedPolicy(ByteString envelope, ProjectPolicy policy, Digest hash) {
             throws IOException {
         if (named == null) {
             if (!AtomicFile.exists(kept)) {
-                throw new IOException(kept + ": want the owners' policy, have none; name it once with --policy");
+                throw new IOException(kept + ": no project policy is stored; name it once with --policy");
             }
             SignedPolicy own = read(kept, owners);
             if (!own.policy.isValid(now)) {
-                throw new IOException(kept + ": want a policy that holds at " + now + ", have " + own.policy.from()
+                throw new IOException(kept + ": want a policy that is valid at " + now + ", have " + own.policy.from()
                         + " to " + own.policy.until() + "; name the owners' next one with --policy");
             }
             return own;

@@ -22,28 +22,28 @@ import picocli.CommandLine.Option;
 final class UnlockOptions {
     @Option(
             names = "--no-unlock",
-            description = "Only open: the VM is judged and given its keys by nobody, and ends after a while.")
+            description = "Only open: the VM is neither appraised nor unlocked, and ends after a time limit.")
     private boolean skipped;
 
     @Option(
             names = "--policy",
             paramLabel = "FILE",
-            description =
-                    "The owners' policy by which the VM is judged, signed by enough of them; kept, and from then on the default.")
+            description = "The project policy by which the VM is appraised, signed by the threshold of "
+                    + "owners; it is stored, and is the default from then on.")
     private @Nullable Path policy;
 
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
-            description =
-                    "The opener's, as agentctl project member wrote it, whose key (--key) certifies the VM; left out by an owner.")
+            description = "The opener's certificate, written by agentctl project member, whose key (--key) "
+                    + "certifies the VM; an owner omits it.")
     private @Nullable Path certificate;
 
     @Option(
             names = "--state",
             paramLabel = "DIR",
-            description =
-                    "Where this device keeps the policy, the drives' envelopes and what was unlocked; default: the folder of --epoch-file's default.")
+            description = "Folder where this device stores the policy, the drives' envelopes and its record "
+                    + "of unlocks; default: the folder of --epoch-file's default.")
     private @Nullable Path state;
 
     @Option(
@@ -57,8 +57,8 @@ final class UnlockOptions {
             names = "--boot-time",
             paramLabel = "SECONDS",
             defaultValue = "600",
-            description =
-                    "How long the VM may take until it shows its evidence, and then until its drive is open; default: ${DEFAULT-VALUE}.")
+            description = "Time limit for the VM's evidence, and again for its drive to open; default: "
+                    + "${DEFAULT-VALUE}.")
     private int seconds;
 
     @Mixin

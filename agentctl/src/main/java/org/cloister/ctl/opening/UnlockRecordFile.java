@@ -64,8 +64,9 @@ record UnlockRecordFile(Path file) {
         text.substring(0, text.lastIndexOf('\n') + 1).lines().forEach(lines::add);
         for (int i = 0; i < lines.size(); i++) {
             if (!LINE.matcher(lines.get(i)).matches()) {
-                throw new MalformedException(file + ":" + (i + 1) + ": want an opening and a policy's serial, have"
-                        + " another line; what was given from here is not known then");
+                throw new MalformedException(file + ":" + (i + 1)
+                        + ": want an opening and a policy's serial, have another line; which keys this "
+                        + "device has sent is not known without it");
             }
         }
         return lines;

@@ -16,7 +16,7 @@ public final class OutputOption {
     @Option(
             names = {"-o", "--output"},
             paramLabel = "FORMAT",
-            description = "How to print the answer: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
+            description = "Output format: ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
     private OutputFormat format = OutputFormat.TABLE;
 
     @Spec(Spec.Target.MIXEE)

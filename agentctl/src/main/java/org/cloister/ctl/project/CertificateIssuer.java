@@ -89,7 +89,7 @@ public record CertificateIssuer(
     public Duration limitLifetime(Duration longest, Instant now) throws MalformedException {
         Duration left = Duration.between(now, authority.notAfter());
         if (left.compareTo(Duration.ofMinutes(1)) < 0) {
-            throw new MalformedException("certificate of " + id + ": want one that holds, have one until "
+            throw new MalformedException("certificate of " + id + ": want one that is valid, have one until "
                     + authority.notAfter() + "; ask an owner for the next one");
         }
         return left.compareTo(longest) < 0 ? Duration.ofSeconds(left.toSeconds()) : longest;

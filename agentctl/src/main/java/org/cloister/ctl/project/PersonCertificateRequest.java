@@ -67,7 +67,7 @@ record PersonCertificateRequest(String id, String project, VerificationKey key, 
         }
         if (!roles.equals(permitted)) {
             throw new MalformedException("request of " + id + ": it asks for " + EnumSet.copyOf(roles)
-                    + ", --role gives " + EnumSet.copyOf(permitted) + "; agree with the person on one of them");
+                    + ", --role gives " + EnumSet.copyOf(permitted) + "; agree with the person on the roles");
         }
     }
 

@@ -17,7 +17,7 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project}: commands for the devices of a project's people. */
 @Command(
         name = "project",
-        description = "Makes and signs a project's documents, certifies its people and VMs, and reaches them.",
+        description = "Makes and signs a project's documents, certifies its people and VMs, and connects to its VMs.",
         subcommands = {
             ProjectKeyCommand.class,
             ProjectDriveKeyCommand.class,

@@ -27,8 +27,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project controller}: certifies the key of a controlling VM. */
 @Command(
         name = "controller",
-        description =
-                "Certifies the signing key that a controlling VM made at its boot, for its own name and its workers': by an owner's key, or an opener's with --certificate. Compare the key with what the VM showed as its evidence.")
+        description = "Certifies the signing key that a controlling VM made when it booted, for its own "
+                + "name and its workers' names. Signs with an owner's key, or with --certificate an "
+                + "opener's. Compare the key with the one in the VM's evidence.")
 final class ProjectControllerCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -37,22 +38,22 @@ final class ProjectControllerCommand implements Callable<Integer> {
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
-            description = "The opener's, as agentctl project member wrote it; left out by an owner.")
+            description = "The opener's certificate, written by agentctl project member; an owner omits it.")
     private @Nullable Path certificate;
 
     @Option(
             names = "--days",
             paramLabel = "NUMBER",
             defaultValue = "31",
-            description =
-                    "How long it holds, at most 31 and no longer than the opener's certificate; default: ${DEFAULT-VALUE}.")
+            description = "Days until it expires, at most 31 and no later than the opener's certificate; "
+                    + "default: ${DEFAULT-VALUE}.")
     private long days;
 
     @Option(
             names = "--out",
             paramLabel = "FILE",
             required = true,
-            description = "Where the certificate is written in PEM, an opener's behind it.")
+            description = "File for the certificate in PEM, followed by an opener's certificate.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 

@@ -25,8 +25,9 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project create}: writes a genesis or a successor document. */
 @Command(
         name = "create",
-        description =
-                "Writes a genesis document with its owners and threshold, signed by one of them; with --project, the successor document. Each owner that it lists signs the genesis; the threshold and each new owner the successor.")
+        description = "Writes a genesis document with its owners and threshold, signed by one owner; "
+                + "with --project, the successor document. A genesis needs the signatures of all "
+                + "its owners, a successor those of the threshold and of each new owner.")
 final class ProjectCreateCommand implements Callable<Integer> {
     @Option(
             names = "--owner",
@@ -40,7 +41,7 @@ final class ProjectCreateCommand implements Callable<Integer> {
             names = "--threshold",
             paramLabel = "NUMBER",
             required = true,
-            description = "How many owners change the project.")
+            description = "Number of owners who must sign a change of the project.")
     private int threshold;
 
     @Option(
@@ -49,7 +50,7 @@ final class ProjectCreateCommand implements Callable<Integer> {
             description = "For a successor: the genesis, then the successor documents in order.")
     private List<Path> history = List.of();
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the document is written.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the document.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 

@@ -18,14 +18,10 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project key}: creates a person's key. */
 @Command(
         name = "key",
-        description =
-                "Makes a person's private key under a passphrase in the file of --key, or takes one on a token, and writes its public half.")
+        description = "Makes a person's private key, encrypted under a passphrase in the file of --key, "
+                + "or uses a key on a token, and writes its public half.")
 final class ProjectKeyCommand implements Callable<Integer> {
-    @Option(
-            names = "--out",
-            paramLabel = "FILE",
-            required = true,
-            description = "Where the public half is written, in PEM.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the public half, in PEM.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 

@@ -35,8 +35,8 @@ import picocli.CommandLine.Option;
 /** {@code agentctl project login}: creates a person's certificates of the day. */
 @Command(
         name = "login",
-        description =
-                "Makes new keys and certificates of 24 hours for this device and for each of the person's roles, in a folder in memory, in the place of those before.")
+        description = "Makes new keys and certificates of 24 hours for this device and for each of the "
+                + "person's roles, in a folder in memory. They replace the former ones.")
 final class ProjectLoginCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -45,19 +45,19 @@ final class ProjectLoginCommand implements Callable<Integer> {
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
-            description = "The person's, as agentctl project member wrote it; left out by an owner.")
+            description = "The person's certificate, written by agentctl project member; an owner omits it.")
     private @Nullable Path certificate;
 
     @Option(
             names = "--folder",
             paramLabel = "DIR",
-            description = "Where they are written, on a tmpfs; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
+            description = "Folder for them, on a tmpfs; default: $XDG_RUNTIME_DIR/cloister/PROJECT.")
     private @Nullable Path named;
 
     @Option(
             names = "--stay",
-            description =
-                    "Stay, and make new ones whenever half of their life is over, until stopped or the person's own certificate ends.")
+            description = "Keep running and make new ones whenever half of their lifetime has passed, until "
+                    + "stopped or until the person's own certificate expires.")
     private boolean stay;
 
     @Mixin

@@ -24,8 +24,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project member}: certifies a person for roles. */
 @Command(
         name = "member",
-        description =
-                "Shows what a person's request asks for, and certifies the person's key for these roles. Compare the key with the person before the passphrase is typed. The person then makes certificates of 24 hours, until this one ends.")
+        description = "Prints a person's request and certifies the person's key for these roles. "
+                + "Compare the key with the person before you type the passphrase. The person then "
+                + "makes certificates of 24 hours until this one expires.")
 final class ProjectMemberCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -35,7 +36,7 @@ final class ProjectMemberCommand implements Callable<Integer> {
             names = "--role",
             paramLabel = "ROLE",
             required = true,
-            description = "What is given: opener, member or exporter, one or more; the request must ask for the same.")
+            description = "Roles to grant: opener, member or exporter, one or more; the same as in the request.")
     @SuppressWarnings("NullAway.Init")
     private Set<CertificateRole> roles;
 
@@ -43,18 +44,14 @@ final class ProjectMemberCommand implements Callable<Integer> {
             names = "--days",
             paramLabel = "NUMBER",
             defaultValue = "7",
-            description = "How long it holds, at most 31; default: ${DEFAULT-VALUE}.")
+            description = "Days until it expires, at most 31; default: ${DEFAULT-VALUE}.")
     private long days;
 
-    @Option(
-            names = "--out",
-            paramLabel = "FILE",
-            required = true,
-            description = "Where the certificate is written, in PEM.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the certificate, in PEM.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
-    @Parameters(paramLabel = "REQUEST", description = "As agentctl project request wrote it for the person.")
+    @Parameters(paramLabel = "REQUEST", description = "The person's request, written by agentctl project request.")
     @SuppressWarnings("NullAway.Init")
     private Path file;
 

@@ -27,11 +27,11 @@ final class ProjectPolicyCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private ProjectOption of;
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the signed policy is written.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the signed policy.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
-    @Parameters(paramLabel = "POLICY", description = "The policy, as docs/protocol.md has it.")
+    @Parameters(paramLabel = "POLICY", description = "The policy in the format of docs/protocol.md.")
     @SuppressWarnings("NullAway.Init")
     private Path file;
 

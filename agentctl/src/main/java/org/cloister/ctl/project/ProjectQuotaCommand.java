@@ -16,7 +16,7 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl project quota}: prints the project's quota and its usage. */
 @Command(
         name = "quota",
-        description = "Prints what the site lets the project have at one time, and what its open tickets ask for.")
+        description = "Prints the quota that the site approved for the project, and what its open tickets use of it.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectQuotaCommand implements Callable<Integer> {
     @Mixin

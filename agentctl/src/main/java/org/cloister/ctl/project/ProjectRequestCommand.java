@@ -22,8 +22,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project request}: writes a person's request for roles. */
 @Command(
         name = "request",
-        description =
-                "Asks an owner for roles: writes a request that the person's own key signs. Send it to the owner, and tell the owner the key's id on another way.")
+        description = "Writes a request for roles, signed by the person's own key. Send it to an owner, "
+                + "and tell the owner the key's id over another channel.")
 final class ProjectRequestCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -33,11 +33,11 @@ final class ProjectRequestCommand implements Callable<Integer> {
             names = "--role",
             paramLabel = "ROLE",
             required = true,
-            description = "opener, member or exporter; may be given more than once.")
+            description = "Role: opener, member or exporter; may be given more than once.")
     @SuppressWarnings("NullAway.Init")
     private Set<CertificateRole> roles;
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the request is written.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the request.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 

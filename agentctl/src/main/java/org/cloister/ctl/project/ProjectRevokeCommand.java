@@ -26,8 +26,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project revoke}: updates and signs an owner's revocation list. */
 @Command(
         name = "revoke",
-        description =
-                "Adds certificates that this owner issued to the owner's revocation list and signs the next one, which holds 7 days; without certificates it only renews the list. Deliver it to the relay and to the controlling VM.")
+        description = "Adds certificates that this owner issued to the owner's revocation list and "
+                + "signs the next list, valid for 7 days; without certificates it only renews the "
+                + "list. Deliver it to the relay and to the controlling VM.")
 final class ProjectRevokeCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -37,7 +38,7 @@ final class ProjectRevokeCommand implements Callable<Integer> {
             names = "--list",
             paramLabel = "FILE",
             required = true,
-            description = "The owner's list; replaced, and made if there is none.")
+            description = "The owner's revocation list; replaced, or made if there is none.")
     @SuppressWarnings("NullAway.Init")
     private Path list;
 

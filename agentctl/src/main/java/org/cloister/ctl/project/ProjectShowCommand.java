@@ -32,8 +32,8 @@ final class ProjectShowCommand implements Callable<Integer> {
     @Option(
             names = "--list",
             paramLabel = "FILE",
-            description =
-                    "An owner's revocation list; may be given more than once. Says until when it holds, with status 1 if that is less than 2 days.")
+            description = "An owner's revocation list; may be given more than once. Prints until when it is "
+                    + "valid; exits with 1 if that is less than 2 days.")
     private List<Path> lists = List.of();
 
     @Mixin
@@ -64,10 +64,10 @@ final class ProjectShowCommand implements Callable<Integer> {
     private static String validityText(RevocationList list, Instant now) {
         if (now.isAfter(list.nextUpdate())) {
             return "ended " + list.nextUpdate()
-                    + ": what this owner certified is refused; agentctl project revoke renews it";
+                    + ": this owner's certificates are refused; agentctl project revoke renews the list";
         }
         return "until " + list.nextUpdate()
-                + (now.plus(SOON).isAfter(list.nextUpdate()) ? ": agentctl project revoke renews it" : "");
+                + (now.plus(SOON).isAfter(list.nextUpdate()) ? ": agentctl project revoke renews the list" : "");
     }
 
     private static String owner(ProjectHistory project, RevocationList list) {

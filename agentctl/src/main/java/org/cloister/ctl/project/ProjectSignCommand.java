@@ -20,8 +20,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project sign}: adds one more owner's signature to a document. */
 @Command(
         name = "sign",
-        description =
-                "Adds the signature of one more owner to a document or policy, in its place. Read it before with agentctl project show.")
+        description = "Adds one more owner's signature to a document or policy and replaces the file. "
+                + "Read it first with agentctl project show.")
 final class ProjectSignCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The document.")
     @SuppressWarnings("NullAway.Init")

@@ -18,9 +18,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code agentctl receipt show}: prints the contents of a receipt. */
-@Command(
-        name = "show",
-        description = "Prints what a receipt says, without verifying any of it; agentctl receipt verify does.")
+@Command(name = "show", description = "Prints a receipt without verifying it; see agentctl receipt verify.")
 final class ReceiptShowCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The receipt.")
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
@@ -51,7 +49,7 @@ final class ReceiptShowCommand implements Callable<Integer> {
         receipt.policy().ifPresent(hash -> facts.with("policy", hash));
         for (ReceiptSlot slot : receipt.slots()) {
             String subject = "slot " + slot.slot();
-            facts.with(subject, slot.hostStatement().isPresent() ? host(slot) : "nothing from its host");
+            facts.with(subject, slot.hostStatement().isPresent() ? host(slot) : "no statement of its host");
             if (slot.handOver().isPresent()) {
                 facts.with(subject + " handed over", slot.handOver().get().time());
             }

@@ -27,8 +27,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl receipt verify}: verifies a receipt. */
 @Command(
         name = "verify",
-        description =
-                "Verifies a receipt's signatures and that all its parts are about one ticket. Asks nobody. Status 1: nothing is wrong, but something could not be verified with what was given.")
+        description = "Verifies offline a receipt's signatures and that all its parts are about one "
+                + "ticket. Status 1: nothing is wrong, but something could not be verified with the "
+                + "files that were given.")
 final class ReceiptVerifyCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The receipt.")
     @SuppressWarnings("NullAway.Init")
@@ -37,15 +38,15 @@ final class ReceiptVerifyCommand implements Callable<Integer> {
     @Option(
             names = "--project",
             paramLabel = "FILE",
-            description =
-                    "The project's genesis, then its successor documents in order, each with the option before it; default: those in the receipt, which prove the project's id alone.")
+            description = "The project's genesis, then its successor documents in order, each with this "
+                    + "option; default: those in the receipt, which prove only the project's id.")
     private List<Path> documents = List.of();
 
     @Option(
             names = "--site",
             paramLabel = "FILE",
-            description =
-                    "A certificate of the site's CA; may be given more than once. Without one nothing of relay and hosts can be verified.")
+            description = "A certificate of the site's CA; may be given more than once. Without it, no "
+                    + "statement of the relay and the hosts can be verified.")
     private List<Path> sites = List.of();
 
     @Mixin

@@ -8,7 +8,7 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl relay}: commands on the relay's machine for its operator. */
 @Command(
         name = "relay",
-        description = "Shows what the relay on this machine serves, and tells it whom to serve.",
+        description = "Shows what the relay on this machine serves, and delivers documents to it.",
         subcommands = {
             RelayStatusCommand.class,
             RelayHostsCommand.class,

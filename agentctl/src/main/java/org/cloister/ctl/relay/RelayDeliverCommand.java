@@ -16,8 +16,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl relay deliver}: delivers documents that the site or a project's owners signed to the relay. */
 @Command(
         name = "deliver",
-        description =
-                "Gives the relay projects' documents, approvals and revocation lists, in the order named. It takes what is signed by who may say it and newer than what it has; a revocation acts at once.")
+        description = "Delivers projects' documents, approvals and revocation lists to the relay, in "
+                + "the given order. The relay accepts what an authorized key has signed and is "
+                + "newer than its own; a revocation takes effect at once.")
 final class RelayDeliverCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "A genesis, successor, approval or revocation list.")
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

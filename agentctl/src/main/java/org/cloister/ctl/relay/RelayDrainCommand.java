@@ -12,10 +12,10 @@ import picocli.CommandLine.Option;
 /** {@code agentctl relay drain}: stops the acceptance of new tickets before maintenance. */
 @Command(
         name = "drain",
-        description =
-                "Makes the relay take no new tickets; those it has go on to their end. It stays so when the relay is restarted, until --undo.")
+        description = "Makes the relay accept no new tickets; those that it has accepted continue. The "
+                + "relay stays drained when it is restarted, until --undo.")
 final class RelayDrainCommand implements Callable<Integer> {
-    @Option(names = "--undo", description = "Takes new tickets again.")
+    @Option(names = "--undo", description = "Accept new tickets again.")
     private boolean undo;
 
     @Mixin

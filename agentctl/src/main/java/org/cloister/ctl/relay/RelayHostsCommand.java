@@ -14,7 +14,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code agentctl relay hosts}: prints the linked hosts, since when they are linked, and the names they serve. */
-@Command(name = "hosts", description = "Prints the hosts that are linked and the names they serve.")
+@Command(name = "hosts", description = "Prints the linked hosts and the names that they serve.")
 final class RelayHostsCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

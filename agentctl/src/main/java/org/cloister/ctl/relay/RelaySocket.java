@@ -25,7 +25,7 @@ public final class RelaySocket {
             names = "--socket",
             paramLabel = "FILE",
             defaultValue = "/run/cloister/relay/agent-relay.sock",
-            description = "Where agent-relay listens for operators; default: ${DEFAULT-VALUE}.")
+            description = "Socket of agent-relay for operators; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path socket;
 
@@ -83,7 +83,7 @@ public final class RelaySocket {
             channel = SocketChannel.open(UnixDomainSocketAddress.of(socket));
         } catch (IOException e) {
             throw new IOException(
-                    socket + ": want a connection to agent-relay, have " + e.getMessage()
+                    socket + ": cannot connect to agent-relay: " + e.getMessage()
                             + "; see systemctl status agent-relay",
                     e);
         }

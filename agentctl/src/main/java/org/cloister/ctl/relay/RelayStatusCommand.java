@@ -11,7 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 
 /** {@code agentctl relay status}: prints whether the relay serves, and how much. */
-@Command(name = "status", description = "Prints what the relay serves; exits 2 when it takes nothing new.")
+@Command(name = "status", description = "Prints what the relay serves; exits with 2 if it accepts nothing new.")
 final class RelayStatusCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -16,8 +16,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl relay tickets}: prints open tickets, and those that ended within a day. */
 @Command(
         name = "tickets",
-        description =
-                "Prints the tickets that are open and those that ended within the last 24 hours, openings among them: account, state, resources, controlling VM or workers, Global job, nodes.")
+        description = "Prints the tickets that are open and those that ended within the last 24 hours, openings among "
+                + "them: account, state, resources, controlling VM or workers, Global job, nodes.")
 final class RelayTicketsCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -26,13 +26,17 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site approve}: signs the site's approval of a project. */
 @Command(
         name = "approve",
-        description = "Signs that the site serves a project, for which account and how much of it at one time.")
+        description = "Signs the site's approval of a project, with the account to charge and the project's quota.")
 final class SiteApproveCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private SiteOption of;
 
-    @Option(names = "--account", paramLabel = "NAME", required = true, description = "Charged by Global Slurm.")
+    @Option(
+            names = "--account",
+            paramLabel = "NAME",
+            required = true,
+            description = "Account that Global Slurm charges.")
     @SuppressWarnings("NullAway.Init")
     private String account;
 
@@ -40,14 +44,14 @@ final class SiteApproveCommand implements Callable<Integer> {
             names = "--number",
             paramLabel = "NUMBER",
             required = true,
-            description = "Higher than in each approval of the project before.")
+            description = "Number of this approval, higher than in each earlier one of the project.")
     private long number;
 
     @Option(
             names = "--days",
             paramLabel = "NUMBER",
             defaultValue = "366",
-            description = "How long it holds, at most 366; default: ${DEFAULT-VALUE}.")
+            description = "Days until it expires, at most 366; default: ${DEFAULT-VALUE}.")
     private long days;
 
     @Option(names = "--nodes", paramLabel = "NUMBER", required = true, description = "Nodes.")
@@ -78,10 +82,10 @@ final class SiteApproveCommand implements Callable<Integer> {
     @Option(
             names = "--feature",
             paramLabel = "NAME",
-            description = "A feature of Global Slurm's nodes that jobs may ask for; tickets name it by its place.")
+            description = "A feature of Global Slurm's nodes that jobs may require; tickets name it by its position.")
     private List<String> features = List.of();
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the approval is written.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the approval.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 

@@ -25,22 +25,18 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site enrol}: creates an enrolment token for one name. */
 @Command(
         name = "enrol",
-        description =
-                "Makes a token by which one host or relay is enrolled once, in a file that its owner alone reads. Carry it there, then delete it here.")
+        description = "Makes a token that enrols one host or relay once, in a file that only its owner "
+                + "can read. Copy it to that machine, then delete it here.")
 final class SiteEnrolCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private SiteOption of;
 
-    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
+    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "Role of the machine: host or relay.")
     @SuppressWarnings("NullAway.Init")
     private CertificateRole role;
 
-    @Option(
-            names = "--token",
-            paramLabel = "FILE",
-            required = true,
-            description = "Where the token is written; there must be no such file.")
+    @Option(names = "--token", paramLabel = "FILE", required = true, description = "New file for the token.")
     @SuppressWarnings("NullAway.Init")
     private Path tokenFile;
 
@@ -48,10 +44,10 @@ final class SiteEnrolCommand implements Callable<Integer> {
             names = "--minutes",
             paramLabel = "NUMBER",
             defaultValue = "60",
-            description = "How long the token may be used: 15 to 10080; default: ${DEFAULT-VALUE}.")
+            description = "Minutes until the token expires, 15 to 10080; default: ${DEFAULT-VALUE}.")
     private long minutes;
 
-    @Parameters(paramLabel = "ID", description = "The machine's label in its name.")
+    @Parameters(paramLabel = "ID", description = "The machine's id, the first label of its name.")
     @SuppressWarnings("NullAway.Init")
     private String id;
 

@@ -15,8 +15,8 @@ import picocli.CommandLine.Option;
 /** {@code agentctl site init}: creates a site CA. */
 @Command(
         name = "init",
-        description =
-                "Makes a site's CA in a new folder, with its key under a passphrase or on a token, and its first revocation list.")
+        description = "Makes a site's CA in a new folder, with its key under a passphrase or on a token, and its first "
+                + "revocation list.")
 final class SiteInitCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -26,7 +26,7 @@ final class SiteInitCommand implements Callable<Integer> {
             names = "--years",
             paramLabel = "NUMBER",
             defaultValue = "10",
-            description = "How long the CA lives, at most 10; default: ${DEFAULT-VALUE}.")
+            description = "Years until the CA expires, at most 10; default: ${DEFAULT-VALUE}.")
     private int years;
 
     @Mixin

@@ -21,8 +21,9 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site issue}: answers certificate requests of hosts and relays. */
 @Command(
         name = "issue",
-        description =
-                "Answers requests of hosts and relays with certificates of 24 hours, each beside its request in FILE.pem. A token that two keys have used is an alarm: the name is revoked and the list signed anew.")
+        description = "Answers requests of hosts and relays with certificates of 24 hours, each beside "
+                + "its request in FILE.pem. If two keys have used one token, that is an alarm: the "
+                + "name is revoked and the next revocation list is signed.")
 final class SiteIssueCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")

@@ -24,29 +24,29 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site request}: creates the certificate request of the machine on which it runs. */
 @Command(
         name = "request",
-        description =
-                "On a host or relay: makes its key, unless it has one, and a request for its certificate. With a token to enrol, without to renew.")
+        description = "On a host or relay: makes its key, unless it has one, and a request for its "
+                + "certificate; with a token to enrol, without a token to renew.")
 final class SiteRequestCommand implements Callable<Integer> {
-    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "host or relay.")
+    @Option(names = "--role", paramLabel = "ROLE", required = true, description = "Role of the machine: host or relay.")
     @SuppressWarnings("NullAway.Init")
     private CertificateRole role;
 
-    @Option(names = "--token", paramLabel = "FILE", description = "The token; left out to renew.")
+    @Option(names = "--token", paramLabel = "FILE", description = "The enrolment token; omit it to renew.")
     private @Nullable Path tokenFile;
 
     @Option(
             names = "--machine-key",
             paramLabel = "FILE",
             required = true,
-            description = "The machine's private key; made there if there is none.")
+            description = "File of the machine's private key; made if there is none.")
     @SuppressWarnings("NullAway.Init")
     private Path keyFile;
 
-    @Option(names = "--out", paramLabel = "FILE", required = true, description = "Where the request is written.")
+    @Option(names = "--out", paramLabel = "FILE", required = true, description = "File for the request.")
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
-    @Parameters(paramLabel = "ID", description = "The machine's label in its name.")
+    @Parameters(paramLabel = "ID", description = "The machine's id, the first label of its name.")
     @SuppressWarnings("NullAway.Init")
     private String id;
 

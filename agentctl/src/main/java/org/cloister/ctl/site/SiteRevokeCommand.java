@@ -18,8 +18,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl site revoke}: revokes names, and signs the next list. */
 @Command(
         name = "revoke",
-        description =
-                "Ends hosts and relays, and signs the next revocation list, which holds 24 hours; without names it only renews the list. The desk (agentctl site serve) delivers it to the relays.")
+        description = "Revokes hosts and relays, and signs the next revocation list, valid for 24 "
+                + "hours; without names it only renews the list. agentctl site serve delivers it to the relays.")
 final class SiteRevokeCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -29,11 +29,14 @@ final class SiteRevokeCommand implements Callable<Integer> {
             names = "--why",
             paramLabel = "TEXT",
             defaultValue = "by hand",
-            description = "Kept with the name, for people; default: ${DEFAULT-VALUE}.")
+            description = "Reason, stored with the name; default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init")
     private String why;
 
-    @Parameters(paramLabel = "NAME", arity = "0..*", description = "Whole names, as in h1.host.site.cloister.internal.")
+    @Parameters(
+            paramLabel = "NAME",
+            arity = "0..*",
+            description = "Full names, such as h1.host.site.cloister.internal.")
     private List<String> names = List.of();
 
     @Mixin

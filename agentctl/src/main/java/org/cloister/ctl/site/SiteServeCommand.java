@@ -36,8 +36,9 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl site serve}: runs the site's registration authority. */
 @Command(
         name = "serve",
-        description =
-                "Runs until it is stopped: dials the relays, renews the certificates of hosts and relays, keeps the revocation list fresh and delivers it. Prints a line for each thing it does; lines with ALARM or error want a person.")
+        description = "Runs until it is stopped: dials the relays, renews the certificates of hosts and "
+                + "relays, keeps the revocation list fresh and delivers it. Prints a line for each "
+                + "action; lines with ALARM or error need an administrator.")
 final class SiteServeCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -48,7 +49,7 @@ final class SiteServeCommand implements Callable<Integer> {
             paramLabel = "HOST:PORT",
             converter = RelayAddressConverter.class,
             required = true,
-            description = "Where a relay listens; once for each relay.")
+            description = "Address of a relay; once for each relay.")
     @SuppressWarnings("NullAway.Init")
     private List<InetSocketAddress> relays;
 
@@ -75,7 +76,7 @@ final class SiteServeCommand implements Callable<Integer> {
                     + VerificationKey.of(own.get().chain().get(0).getPublicKey()));
             serve(signer, own, relays);
         } catch (UncheckedIOException e) {
-            throw new IOException("certificate of the desk: " + e.getMessage(), e);
+            throw new IOException("certificate of this service: " + e.getMessage(), e);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

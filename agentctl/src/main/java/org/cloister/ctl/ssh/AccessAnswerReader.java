@@ -49,8 +49,7 @@ final class AccessAnswerReader implements Circuit.Application {
             throw new IOException("controlling VM: " + e.getMessage(), e);
         } catch (TimeoutException e) {
             throw new IOException(
-                    "controlling VM: want an answer within " + ProtocolLimits.ACCESS_TIME.toSeconds() + " s, have none",
-                    e);
+                    "controlling VM: no answer within " + ProtocolLimits.ACCESS_TIME.toSeconds() + " s", e);
         }
     }
 
@@ -77,7 +76,7 @@ final class AccessAnswerReader implements Circuit.Application {
             public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
                 if (event == ChannelInputShutdownEvent.INSTANCE) {
                     granted.completeExceptionally(
-                            new IOException("controlling VM: it ended the circuit without a word"));
+                            new IOException("controlling VM: it closed the circuit without an answer"));
                 }
                 ctx.fireUserEventTriggered(event);
             }
@@ -90,7 +89,8 @@ final class AccessAnswerReader implements Circuit.Application {
 
             @Override
             public void channelInactive(ChannelHandlerContext ctx) {
-                granted.completeExceptionally(new IOException("circuit: it ended before the controlling VM spoke"));
+                granted.completeExceptionally(
+                        new IOException("circuit: it was closed before the controlling VM answered"));
                 ctx.fireChannelInactive();
             }
         });

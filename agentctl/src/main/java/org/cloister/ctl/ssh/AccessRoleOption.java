@@ -14,8 +14,8 @@ final class AccessRoleOption {
             names = "--role",
             paramLabel = "ROLE",
             defaultValue = "member",
-            description =
-                    "As what: member (a shell, files in) or exporter (files out, each recorded); default: ${DEFAULT-VALUE}.")
+            description = "Your role: member (a shell, files in) or exporter (files out, each recorded); "
+                    + "default: ${DEFAULT-VALUE}.")
     private CertificateRole role;
 
     @Spec(Target.MIXEE)

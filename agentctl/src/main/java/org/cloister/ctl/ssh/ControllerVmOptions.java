@@ -30,13 +30,13 @@ final class ControllerVmOptions {
             names = "--drive",
             paramLabel = "NAME",
             defaultValue = "main",
-            description = "Of which the project's drives the VM runs; default: ${DEFAULT-VALUE}.")
+            description = "The drive whose controlling VM is meant; default: ${DEFAULT-VALUE}.")
     private String drive;
 
     @Option(
             names = "--vm",
             paramLabel = "NAME",
-            description = "The VM's whole name, in the place of the one that the drive gives it.")
+            description = "The VM's full name, instead of the one that follows from its drive.")
     private @Nullable String vm;
 
     @Spec(Target.MIXEE)

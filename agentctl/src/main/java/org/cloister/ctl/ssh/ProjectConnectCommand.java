@@ -10,8 +10,9 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl project connect}: connects ssh to the controlling VM, as a ProxyCommand. */
 @Command(
         name = "connect",
-        description =
-                "Passes standard input and output to sshd in the project's controlling VM, through a circuit; ProxyCommand for ssh. Leaves the VM's host key, as it came in the circuit, in the login's folder.")
+        description = "Connects standard input and output to sshd in the project's controlling VM "
+                + "through a circuit; for ssh's ProxyCommand. Stores the VM's host key, as received "
+                + "on the circuit, in the login's folder.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectConnectCommand implements Callable<Integer> {
     @Mixin

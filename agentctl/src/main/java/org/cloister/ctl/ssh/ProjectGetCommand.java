@@ -11,8 +11,8 @@ import picocli.CommandLine.Parameters;
 /** {@code agentctl project get}: copies files out of the project. */
 @Command(
         name = "get",
-        description =
-                "Copies files and folders out of the project, by sftp from its controlling VM. The role exporter is needed, and the project records each file.")
+        description = "Copies files and folders out of the project, by sftp from its controlling VM. "
+                + "Needs the role exporter; the project records each file.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectGetCommand implements Callable<Integer> {
     @Mixin

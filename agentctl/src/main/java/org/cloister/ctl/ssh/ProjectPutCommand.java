@@ -18,8 +18,8 @@ public final class ProjectPutCommand implements Callable<Integer> {
     @Parameters(
             paramLabel = "SRC... DEST",
             arity = "2..*",
-            description =
-                    "From: Here; a folder with all below it. To: In the VM; the home folder is where a relative one begins.")
+            description = "From: Here; a folder with all below it. To: In the VM; the home folder is where a relative "
+                    + "one begins.")
     private List<String> paths;
 
     @Override

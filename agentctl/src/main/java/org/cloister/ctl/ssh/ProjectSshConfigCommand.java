@@ -14,8 +14,8 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl project ssh-config}: prints the configuration for ssh, sftp and rsync. */
 @Command(
         name = "ssh-config",
-        description =
-                "Prints a Host block for ssh_config, by which ssh, sftp and rsync reach the project's controlling VM and take its host key from the circuit alone.")
+        description = "Prints a Host block for ssh_config, by which ssh, sftp and rsync reach the "
+                + "project's controlling VM and accept only the host key that the circuit delivers.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectSshConfigCommand implements Callable<Integer> {
     @Mixin
@@ -28,13 +28,13 @@ public final class ProjectSshConfigCommand implements Callable<Integer> {
             names = "--host",
             paramLabel = "ALIAS",
             defaultValue = "cloister",
-            description = "The name by which ssh is to know the VM; default: ${DEFAULT-VALUE}.")
+            description = "Host name of the VM for ssh; default: ${DEFAULT-VALUE}.")
     private String alias;
 
     @Option(
             names = "--user",
             paramLabel = "LOGIN",
-            description = "The person's login in the VM; the VM is asked unless it is given.")
+            description = "The person's user name in the VM; default: the one that the VM reports.")
     private @Nullable String user;
 
     @Spec

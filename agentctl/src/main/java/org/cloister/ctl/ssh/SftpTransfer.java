@@ -46,7 +46,7 @@ final class SftpTransfer {
             }
             int status = sftp.waitFor();
             if (status == UNREACHED) {
-                throw new IOException("sftp: the controlling VM was not reached, or took no key; see above");
+                throw new IOException("sftp: the controlling VM was not reached, or accepted no key; see above");
             }
             return status == 0 ? ExitCode.OK : ExitCode.FAILURE;
         } finally {
@@ -71,7 +71,7 @@ final class SftpTransfer {
     static String sftpQuote(String path) throws IOException {
         if (path.isEmpty() || path.chars().anyMatch(each -> each < ' ')) {
             throw new IOException("path: want characters without line breaks and other controls, have \""
-                    + path.replaceAll("\\p{Cntrl}", "?") + "\"; rename it, or take rsync");
+                    + path.replaceAll("\\p{Cntrl}", "?") + "\"; rename it, or use rsync");
         }
         return "\"" + path.replace("\\", "\\\\").replace("\"", "\\\"") + "\"";
     }

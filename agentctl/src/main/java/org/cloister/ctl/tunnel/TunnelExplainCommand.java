@@ -24,9 +24,9 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code agentctl tunnel explain}: explains why one tunnel is not up, and prints the remedy. */
-@Command(name = "explain", description = "Says in plain words why a tunnel is not up; exits 2 when it is not.")
+@Command(name = "explain", description = "Explains why a tunnel is down; exits with 2 if it is.")
 final class TunnelExplainCommand implements Callable<Integer> {
-    @Parameters(paramLabel = "TUNNEL", description = "Its name, as agentctl tunnel list prints it.")
+    @Parameters(paramLabel = "TUNNEL", description = "The tunnel's name, as agentctl tunnel list prints it.")
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private String name;
 
@@ -34,7 +34,8 @@ final class TunnelExplainCommand implements Callable<Integer> {
             names = "--listen",
             paramLabel = "SECONDS",
             defaultValue = "3",
-            description = "How long to listen to what charon says of it, 0 to 60; default: ${DEFAULT-VALUE}.")
+            description =
+                    "Seconds to listen to charon's messages about the tunnel, 0 to 60; default: ${DEFAULT-VALUE}.")
     private int listen;
 
     @Mixin

@@ -23,8 +23,8 @@ import picocli.CommandLine.Mixin;
 /** {@code agentctl tunnel list}: prints each tunnel's state, time and traffic, and why it is not up. */
 @Command(
         name = "list",
-        description =
-                "Prints the tunnels with what went through them, and the guard; exits 2 when one is down or unguarded.")
+        description = "Prints the tunnels with their traffic, and the tunnel guard; exits with 2 if one "
+                + "is down or unguarded.")
 final class TunnelListCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

@@ -12,7 +12,7 @@ final class TunnelOptions {
             names = "--socket",
             paramLabel = "FILE",
             defaultValue = "/run/charon.vici",
-            description = "Where charon listens (vici); default: ${DEFAULT-VALUE}.")
+            description = "Socket of charon (vici); default: ${DEFAULT-VALUE}.")
     @SuppressWarnings("NullAway.Init") // picocli sets it before use
     private Path socket;
 

@@ -11,7 +11,7 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl vm}: commands in a project's VMs, for all of their users. */
 @Command(
         name = "vm",
-        description = "Says, in a project's VM, how far it is, and in its controlling VM what becomes of its jobs.",
+        description = "Shows, in a project's VM, its boot phases and volumes, and in its controlling VM why jobs wait.",
         subcommands = {VmWhyCommand.class, VmStatusCommand.class, VmPhasesCommand.class, VmVolumesCommand.class})
 public final class VmCommand implements Runnable {
     @ParentCommand

@@ -16,8 +16,8 @@ import picocli.CommandLine.ParentCommand;
 /** {@code agentctl vm phases}: prints the phases that this VM reached, with their times. */
 @Command(
         name = "phases",
-        description = "Prints the phases that the VM which this is run in has reached, each with the seconds from the"
-                + " kernel's start until it did so last.")
+        description = "Prints the phases that this VM has reached, each with the seconds from the "
+                + "kernel's start until the VM last reached it.")
 final class VmPhasesCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

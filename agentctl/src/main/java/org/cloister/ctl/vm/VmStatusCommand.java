@@ -13,7 +13,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
 /** {@code agentctl vm status}: prints this VM's present phase. */
-@Command(name = "status", description = "Prints how far the VM is that this is run in, and the ids of its boot's keys.")
+@Command(name = "status", description = "Prints the phase of this VM, and the ids of its boot keys.")
 final class VmStatusCommand implements Callable<Integer> {
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call

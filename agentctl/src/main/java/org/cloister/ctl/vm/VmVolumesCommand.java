@@ -17,9 +17,8 @@ import picocli.CommandLine.ParentCommand;
 /** {@code agentctl vm volumes}: prints this VM's volumes. */
 @Command(
         name = "volumes",
-        description =
-                "Prints the encrypted volumes of the VM that this is run in: a worker's scratch, a controlling VM's"
-                        + " drive; how full each is, and whether it was erased.")
+        description = "Prints the encrypted volumes of this VM (a worker's scratch, a controlling VM's "
+                + "drive), how full each is, and whether it was erased.")
 final class VmVolumesCommand implements Callable<Integer> {
     private static final double GIB = 1L << 30;
 

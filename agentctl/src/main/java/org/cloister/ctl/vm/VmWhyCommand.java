@@ -27,8 +27,8 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl vm why}: prints the phase of a waiting job, and who acts next. */
 @Command(
         name = "why",
-        description = "Prints in one line which phase a waiting job is in and on whom it waits; of an array or a"
-                + " heterogeneous job, a line for each part that waits by itself.")
+        description = "Prints in one line the phase of a waiting job and what it waits for; for an "
+                + "array or a heterogeneous job, a line for each part that waits separately.")
 final class VmWhyCommand implements Callable<Integer> {
     private static final String FOLDER = "/run/cloister/jobs";
     private static final String SUFFIX = ".json";
@@ -91,8 +91,8 @@ final class VmWhyCommand implements Callable<Integer> {
         }
         if (found.isEmpty()) {
             throw new UndeterminedException(
-                    "job " + job + ": does not wait for a VM, or is none of this project",
-                    "squeue -j " + job + " says how it is, and sacct -j " + job + " how it was");
+                    "job " + job + " does not wait for a VM, or is not a job of this project",
+                    "squeue -j " + job + " shows its state, and sacct -j " + job + " its end");
         }
         found.sort(Comparator.comparing((JobStatusFile each) -> each.job().length())
                 .thenComparing(JobStatusFile::job));

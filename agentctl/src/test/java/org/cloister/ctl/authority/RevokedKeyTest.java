@@ -27,7 +27,9 @@ import org.cloister.protocol.identity.TrustStore;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who is known by a key alone is believed while no list of the site names the key and each of its lists is in force. */
+/**
+ * A peer that is known only by its key is trusted while no list of the site names the key and each list is in force.
+ */
 class RevokedKeyTest {
     private static final Instant NOW = Instant.parse("2026-11-21T10:00:00Z");
     private static final Duration DAY = Duration.ofHours(24);

@@ -82,21 +82,21 @@ class HostCommandsTest {
         Cli.Result away = query("{\"request\":\"status\"}", answer, "status");
         assertThat(away.status()).isEqualTo(2);
         assertThat(away.out()).isEqualTo("""
-                host        n1.host.site.cloister.internal
-                takes work  no: the bridge is away
-                relay       there
-                bridge      away: no such file
-                starting    1
-                running     2
-                ending      0
-                stray       tap cl-aaaaaaaa0
-                trouble     libvirt gave no answer
-                looked      3 s ago
+                host          n1.host.site.cloister.internal
+                accepts work  no: the bridge is away
+                relay         available
+                bridge        missing: no such file
+                starting      1
+                running       2
+                ending        0
+                orphan        tap cl-aaaaaaaa0
+                failure       libvirt gave no answer
+                last check    3 s ago
                 """);
         Cli.Result well =
                 query("{\"request\":\"status\"}", answer.replace("false,\"why_not\"", "true,\"was\""), "status");
         assertThat(well.status()).isZero();
-        assertThat(well.out()).contains("takes work  yes\n");
+        assertThat(well.out()).contains("accepts work  yes\n");
     }
 
     @Test
@@ -195,8 +195,8 @@ class HostCommandsTest {
             assertThat(result.join().status()).isZero();
         }
         assertThat(result.join().err())
-                .startsWith("agentctl: warning: agent-host: want an answer, have the connection's end;")
-                .contains("; the VM goes on, and this waits\n");
+                .startsWith("agentctl: warning: agent-host closed the connection without an answer;")
+                .contains("; the VM keeps running, and this command waits\n");
     }
 
     @Test
@@ -206,7 +206,7 @@ class HostCommandsTest {
         assertThat(result.status()).isEqualTo(5);
         assertThat(result.err())
                 .isEqualTo("agentctl: error: ticket " + TICKET + ": " + socket
-                        + ": want a connection to agent-host, have No such file or directory;"
+                        + ": cannot connect to agent-host: No such file or directory;"
                         + " see systemctl status agent-host\n");
     }
 
@@ -236,7 +236,7 @@ class HostCommandsTest {
                 assertThat(call.receive()).isEqualTo(RUN);
                 call.send(JOB);
             }
-            assertThat(err.readLine()).contains("the VM goes on, and this waits");
+            assertThat(err.readLine()).contains("the VM keeps running, and this command waits");
             process.toHandle().destroy();
             try (LoopbackAgentHost.Call call = host.accept()) {
                 assertThat(call.receive()).isEqualTo(AGAIN);

@@ -33,7 +33,7 @@ class PassphraseTest {
     @Test
     void both_are_zeroed_when_they_differ() {
         assertThatThrownBy(() -> Passphrase.readTwice("key", what -> what.equals("key") ? first : second))
-                .hasMessage("key: the two differ; type it again");
+                .hasMessage("key: the two entries differ; run the command again");
         assertThat(first.bytes()).containsOnly(0);
         assertThat(second.bytes()).containsOnly(0);
     }

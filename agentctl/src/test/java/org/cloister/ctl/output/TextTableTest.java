@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** What others wrote is shown, and does nothing to the terminal. */
+/** Text from others is printed without effects on the terminal. */
 class TextTableTest {
     @Test
     void a_cell_neither_moves_the_cursor_nor_ends_the_line_nor_turns_letters_round() {

@@ -14,7 +14,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the device's own ssh and sftp make of what we write for them. */
+/** Reads the Host block with the device's own ssh and sftp. */
 class SshHostBlockTest {
     private static final CertificateName VM = new CertificateName("main", "controller", "a".repeat(52));
 

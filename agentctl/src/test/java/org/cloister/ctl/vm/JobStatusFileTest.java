@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** By the lines that agent-vm, which writes statuses, is held by. */
+/** Reads the status lines by which agent-vm, which writes them, is tested too. */
 class JobStatusFileTest {
     private static final Path VECTORS = Path.of(
             System.getProperty("cloister.root"),

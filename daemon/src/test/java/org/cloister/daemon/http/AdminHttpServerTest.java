@@ -24,7 +24,9 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a listener on loopback gives callers whom nothing identifies: a bounded number of them, for a bounded time. */
+/**
+ * Limits of a listener on loopback for callers that nothing identifies: a bounded number of them, for a bounded time.
+ */
 @SuppressWarnings("FutureReturnValueIgnored") // a drop that fails ends the dripping
 class AdminHttpServerTest {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(600)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class UnlockConversationTest extends OpenerFixture {
-    /** What a sound opening needed: the records of each message, counted as the path counts them. */
+    /** Records of each message in an opening without a fault, as the path counts them. */
     private record RecordCounts(int question, int evidenceRecords, int unlock, int toTarget, int toOpener) {}
 
     /** One opening, and what both ends say of it. */
@@ -169,7 +169,7 @@ class UnlockConversationTest extends OpenerFixture {
             try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, counts.unlock(), lost)))) {
                 Cli.Result result = stage.result();
                 assertThat(result.status()).as("%s", lost).isEqualTo(2);
-                assertThat(result.err()).contains("it boots still, and what it was given is lost with its circuit");
+                assertThat(result.err()).contains("it is still booting, and the keys that it received are lost");
                 assertThat(stage.vm.opened)
                         .as("what was lost is not given again")
                         .hasValue(0);
@@ -234,7 +234,7 @@ class UnlockConversationTest extends OpenerFixture {
         try (UnlockRun stage = new UnlockRun(List.of(fault(Direction.TO_TARGET, counts.unlock(), Kind.CUT_AFTER)))) {
             stage.fault = Optional.of(new UnlockRefused(BootPhase.DRIVE, "drive-epoch", new IOException("a test")));
             Cli.Result result = stage.result();
-            assertThat(result.err()).contains("it gave up in phase drive: drive-epoch");
+            assertThat(result.err()).contains("it failed in phase drive: drive-epoch");
             assertThat(result.status()).isEqualTo(2);
             assertThat(stage.vm.ends).hasSize(1);
         }

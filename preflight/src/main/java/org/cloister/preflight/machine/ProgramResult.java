@@ -3,7 +3,7 @@ package org.cloister.preflight.machine;
 import java.util.Locale;
 
 /**
- * Result of a program that ran to its end.
+ * Result of a program that exited.
  *
  * @param status its exit status; 128 plus the signal's number if a signal ended it
  * @param out its output, cut at {@link LiveMachine#MAX_OUTPUT_BYTES}
