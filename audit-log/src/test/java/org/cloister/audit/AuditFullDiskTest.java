@@ -15,7 +15,7 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where files may not grow, as on a full disk: a write ends in the middle of a group. */
+/** Writes where files may not grow, as on a full disk: a write ends in the middle of a group. */
 class AuditFullDiskTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Whatever is changed in a log of some twenty records in three segments is found, from its files alone and a witness's head. */
+/**
+ * Each change of a log of some twenty records in three segments is found, from its files alone and a witness's head.
+ */
 class AuditLogTamperTest {
     private static final int GROUPS = 6;
 

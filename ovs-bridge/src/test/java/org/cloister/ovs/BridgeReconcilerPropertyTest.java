@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** From whatever state: the bridge ends as wanted, a second time changes nothing, and it is as one made from nothing. */
+/**
+ * Any initial state of the bridge is reconciled with the plan; a second pass changes nothing, and the result equals a
+ * new bridge's.
+ */
 class BridgeReconcilerPropertyTest {
     private static final int ROUNDS = 25;
     private static final int DEVICES = 8;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What goes out of a project, and what comes back: here through a gateway on this host, and on another one. */
+/** Traffic that leaves a project and returns, through a gateway on this host and on another one. */
 class EgressTest {
     private static final Endpoint WORKER = PortPlanSamples.endpoint(1);
     private static final Endpoint UNKNOWN = PortPlanSamples.endpoint(3);

@@ -11,7 +11,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** In a Debian root with an empty RPM database: the scripts run in a real shell with a real Java, not known to rpm. */
+/**
+ * Installs the RPM in a Debian root with an empty RPM database: its scripts run in a real shell with a real Java, which
+ * rpm does not know.
+ */
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")

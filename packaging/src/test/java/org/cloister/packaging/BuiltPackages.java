@@ -3,7 +3,7 @@ package org.cloister.packaging;
 import java.nio.file.Path;
 import java.util.Objects;
 
-/** What the build made, by the system properties that the module's pom sets. */
+/** Packages of the build, by the system properties that the module's pom sets. */
 final class BuiltPackages {
     static final Path ROOT = Path.of(property("cloister.root"));
     static final Path DEB = Path.of(property("cloister.deb"));

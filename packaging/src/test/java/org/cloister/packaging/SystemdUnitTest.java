@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What systemd itself says of {@code systemd/}; no systemd needs to run. */
+/** Verifies {@code systemd/} with systemd's own tools; no systemd needs to run. */
 @Tag("ground")
 class SystemdUnitTest {
     private static final Path FOLDER = BuiltPackages.ROOT.resolve("systemd");

@@ -21,7 +21,7 @@ import org.cloister.ipsec.vici.PrivateKeySource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What of a private key is left in the process that had charon load it, once charon has it. */
+/** Searches the process that had charon load a private key for traces of the key. */
 class CharonKeyLeakTest {
     private static final Path JAVA = Path.of(System.getProperty("java.home"), "bin", "java");
     private static final Pattern WRITABLE = Pattern.compile("([0-9a-f]+)-([0-9a-f]+) rw.*");

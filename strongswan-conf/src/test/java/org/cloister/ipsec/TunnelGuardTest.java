@@ -13,7 +13,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** In namespaces, with the kernel's own nftables. */
+/** Runs the tunnel guard in namespaces, with the kernel's own nftables. */
 class TunnelGuardTest {
     private static final TunnelNetwork NETWORK = new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24);
     private static final TunnelAddress HERE = new TunnelAddress("10.70.0.2");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Who is not whom the plan says gets no tunnel, and the log says why; with two real charons. */
+/** A peer that is not the planned one gets no tunnel, and the log says why; with two real charons. */
 class TunnelRefusalTest {
     private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
     private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");

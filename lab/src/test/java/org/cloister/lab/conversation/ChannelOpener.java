@@ -46,7 +46,10 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.tls.TlsCredential;
 
-/** Who asks a controlling VM for its evidence and judges it, on as many circuits as it takes: the same question on each. */
+/**
+ * Opener that requests a controlling VM's evidence and appraises it, on as many circuits as it takes, with the same
+ * nonce on each.
+ */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 final class ChannelOpener implements AutoCloseable {
     private static final long TIMEOUT_S = 30;
@@ -90,7 +93,7 @@ final class ChannelOpener implements AutoCloseable {
                 .get(TIMEOUT_S, TimeUnit.SECONDS);
     }
 
-    /** What was heard on one circuit. */
+    /** Messages received on one circuit. */
     private static final class Answer extends SimpleChannelInboundHandler<VmMessage> {
         private final CompletableFuture<VmMessage> first = new CompletableFuture<>();
 

@@ -20,13 +20,13 @@ import org.cloister.ctl.Cli;
 record OpenSshClient(Path folder, Path config, Executor threads) {
     private static final long TIMEOUT_S = 60;
 
-    /** What stands in for the ProxyCommand. It closes the socket when it ends. */
+    /** Replacement of the ProxyCommand. It closes the socket when it ends. */
     @FunctionalInterface
     interface Proxy {
         Cli.Result connect(Socket ssh) throws Exception;
     }
 
-    /** How the program ended, and its ProxyCommand. */
+    /** Exit of the program and of its ProxyCommand. */
     record Ended(int status, ByteString out, String errors, Cli.Result proxy) {}
 
     /** @param program ssh or sftp, and its options */

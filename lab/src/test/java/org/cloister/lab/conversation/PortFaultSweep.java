@@ -40,7 +40,7 @@ final class PortFaultSweep {
     private final AtomicInteger runs = new AtomicInteger();
     private final List<String> failures = new ArrayList<>();
 
-    /** From the VM's start to its end, in a folder of its own; fails unless both ends agree. */
+    /** Run of a VM from start to end, in a separate folder; fails unless both ends agree. */
     interface Scenario {
         void live(Path folder, PortWire wire) throws Exception;
     }

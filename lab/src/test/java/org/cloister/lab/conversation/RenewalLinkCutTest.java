@@ -39,7 +39,7 @@ class RenewalLinkCutTest {
 
     private static final Duration QUIET = Duration.ofSeconds(1);
 
-    /** Which message, and how many certificates the desk makes until one arrives. */
+    /** A lost message, and how many certificates the authority issues until one arrives. */
     private enum LostMessage {
         RENEW(From.AGENT, 1),
         AFTER_REQUEST(From.RELAY, 1),
@@ -135,7 +135,7 @@ class RenewalLinkCutTest {
         } while (wire.records(From.AGENT) + wire.records(From.RELAY) > 0);
     }
 
-    /** No host waits for others here. */
+    /** Renewal schedule without delay: no host waits for others here. */
     private static final class WithoutDelay extends Random {
         private static final long serialVersionUID = 1;
 

@@ -100,7 +100,7 @@ class SessionConversationTest extends PersonFixture {
         }
     }
 
-    /** What came of one. */
+    /** Result of a session. */
     private record SessionResult(boolean whole, Cli.Result agentctl) {}
 
     private interface Conversation {

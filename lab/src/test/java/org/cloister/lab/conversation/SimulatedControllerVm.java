@@ -71,7 +71,7 @@ import org.cloister.vm.controller.unlock.VerifiedUnlock;
 final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, AutoCloseable {
     private static final SecureRandom RANDOM = new SecureRandom();
 
-    /** What happens there. */
+    /** Action on the drive. */
     interface DriveAction {
         /** Evidence is asked for. */
         default void asked() {}

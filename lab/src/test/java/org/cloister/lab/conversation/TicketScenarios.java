@@ -16,7 +16,10 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.relay.slurm.GlobalJobState;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 
-/** What tickets go through between {@link TicketConversation}; each thing happens once, and all three ends know it. */
+/**
+ * Scenarios of tickets between the ends of a {@link TicketConversation}; each event happens once, and all three ends
+ * learn of it.
+ */
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 record TicketScenarios(TicketConversation ends) {
     private static final ResourceRequest REQUEST =

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What agent-host does when something around it is not as it should be. */
+/** Behaviour of agent-host when a part that it needs is missing or fails. */
 @Tag("scenario")
 @Tag("host")
 @Timeout(900)

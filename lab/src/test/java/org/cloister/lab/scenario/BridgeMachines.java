@@ -14,7 +14,8 @@ import org.cloister.ovs.PortRole;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is there: two projects, one of them with two jobs and a controlling VM, on two hosts. Job a has IPv6, job b has not.
+ * The machines: two projects, one of them with two jobs and a controlling VM, on two hosts. Job a has IPv6, job b has
+ * not.
  *
  * @param host 1 or 2
  * @param job {@code a}, {@code b}, {@code c} for the controlling VM, {@code q} for the other project

@@ -12,7 +12,7 @@ record ChaosJob(Kind kind, int number, int millis) {
     private static final int TASKS = 3;
     private static final int FAILING_TASK = 2;
 
-    /** What it is, and of 20 jobs how many are. */
+    /** Kind of a job, and how many of 20 jobs are of it. */
     enum Kind {
         ENDS(7, ""),
         FAILS(3, ""),
@@ -31,7 +31,7 @@ record ChaosJob(Kind kind, int number, int millis) {
     }
 
     /**
-     * How one of its tasks, or all of it, is to end.
+     * Expected end of one task of a job, or of all of it.
      *
      * @param task after the job's number, as in {@code _3}; empty if it has none
      */

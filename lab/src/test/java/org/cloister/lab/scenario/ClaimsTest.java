@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a host says and hears of tickets, at the relay as a process before the real Slurm. */
+/** Claims of tickets by a host, with the relay as a process and the real Slurm. */
 @Tag("scenario")
 @Tag("host")
 @Timeout(180)

@@ -12,7 +12,7 @@ import org.cloister.lab.Poll;
 import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.SiteHosts;
 
-/** What the lab's own look around in a controlling VM at work has printed: {@code lab/guest}, its script {@code console}. */
+/** Output of the lab's inspection of an open controlling VM by {@code lab/guest} and its script {@code console}. */
 record ControllerInspection(List<String> lines) {
     /** What each line of it begins with. */
     static final String PREFIX = "look: ";

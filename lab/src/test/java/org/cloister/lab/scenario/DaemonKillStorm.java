@@ -26,7 +26,7 @@ final class DaemonKillStorm {
     private final List<Kill> slurmctldKills = Collections.synchronizedList(new ArrayList<>());
     private final Map<Target, Integer> kills = new EnumMap<>(Target.class);
 
-    /** Who is killed, and of 20 kills how many are. */
+    /** Daemon that is killed, and how many of 20 kills are its. */
     enum Target {
         AGENT_VM(8),
         SLURMDBD(5),
@@ -110,7 +110,7 @@ final class DaemonKillStorm {
     /** @param writtenMs of what slurmctld knew until then it had written all down */
     private record Kill(long ms, long writtenMs) {}
 
-    /** In milliseconds since the epoch. */
+    /** Times in milliseconds since the epoch. */
     record Span(long fromMs, long toMs) {}
 
     @Override

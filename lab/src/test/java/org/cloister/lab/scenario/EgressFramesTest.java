@@ -33,7 +33,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What leaves a project and what comes back, by frames that are captured at everybody and on the wire. */
+/** Traffic that leaves a project and returns, by frames that are captured at each machine and on the wire. */
 @Tag("scenario")
 @Tag("ovs")
 @ExtendWith(SharedLab.class)

@@ -12,7 +12,7 @@ import org.cloister.ovs.PortPlan;
 import org.cloister.ovs.PortRole;
 
 /**
- * Who is there when it is about ways out: two projects with a gateway each on host 2, and machines on both hosts of which
+ * The machines for tests of egress: two projects with a gateway each on host 2, and machines on both hosts of which
  * some may use all services of their gateway, one only one of them, and some none.
  *
  * @param number the last byte of its addresses
@@ -38,7 +38,7 @@ record EgressMachines(String name, int number, int host, int vlan, String way, S
             new EgressMachines("n2", 8, 2, VLAN, "", Set.of()),
             new EgressMachines("q1", 9, 1, OTHER_VLAN, "h", H.services));
 
-    /** What can be behind a gateway. */
+    /** Service behind a gateway. */
     enum Service {
         LICENCE("192.0.2.7:tcp:27000"),
         TIME("192.0.2.8:udp:123"),

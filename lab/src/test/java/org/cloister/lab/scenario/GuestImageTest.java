@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** What is in the image, asked of a guest that runs it. */
+/** Inspects the image in a guest that runs it. */
 @Tag("scenario")
 @Tag("ground")
 @ExtendWith(SharedLab.class)

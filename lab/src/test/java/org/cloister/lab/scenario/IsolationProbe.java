@@ -17,7 +17,9 @@ import static org.cloister.lab.scenario.NumberedFrames.udp;
 import java.util.HexFormat;
 import org.cloister.ovs.Endpoint;
 
-/** What a machine may try: the rows of the matrix. Those of the first kind are for whoever may be reached, others for nobody. */
+/**
+ * Attempt of a machine: a row of the matrix. Those of the first kind may arrive at reachable machines, others at none.
+ */
 enum IsolationProbe {
     ARP_REQUEST(true),
     ARP_REPLY(true),

@@ -21,8 +21,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Who reaches whom on two bridges, by frames that are captured at everybody: each may come to whom it is for, and must not
- * come to anybody else.
+ * Reachability on two bridges, by frames that are captured at each machine: a frame may arrive at its destination, and
+ * nowhere else.
  */
 @Tag("scenario")
 @Tag("ovs")

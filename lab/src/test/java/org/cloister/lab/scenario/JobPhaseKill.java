@@ -17,7 +17,7 @@ import org.cloister.lab.project.ProjectFixture;
  * @param requeue whether the job may run again
  */
 record JobPhaseKill(Victim victim, List<String> phases, boolean requeue) {
-    /** What of a job dies. */
+    /** Part of a job that is killed. */
     enum Victim {
         /** By scancel. */
         JOB,

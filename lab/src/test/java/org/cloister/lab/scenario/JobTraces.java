@@ -14,7 +14,7 @@ import org.cloister.lab.localslurm.LabCluster;
 import org.cloister.lab.localslurm.SlurmPairFixture;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 
-/** What a job has beside its output and its records: none of it is to be left. */
+/** Resources of a job beside its output and its records: none may remain. */
 final class JobTraces {
     private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -13,7 +13,7 @@ import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmStepRunner;
 import org.cloister.host.vm.ResourceOwner;
 
-/** Where a host's daemon is killed: it stands still at one of them, for as long as it takes. */
+/** Points at which a host's daemon is killed: it halts at one of them, without a limit. */
 final class KillPoints {
     private static final String BEFORE = "before ";
     private static final String AFTER = "after ";

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What stands in the lab's way is named before anything is begun. */
+/** Obstacles to the lab are named before it changes anything. */
 @Tag("scenario")
 @Tag("ground")
 class LabSetupTest {

@@ -35,7 +35,7 @@ class ManyJobsTest {
     private ProjectFixture project;
     private MemberDevice member;
 
-    /** What jobs are, and how each ends in accounting. */
+    /** Kind of a job, and how it ends in accounting. */
     private enum Kind {
         ONE("--tmp=40", "echo right | tee /scratch/file", "COMPLETED|0:0"),
         TWO("--nodes=2", "[ $(srun hostname | sort -u | wc -l) = 2 ] && echo right", "COMPLETED|0:0"),

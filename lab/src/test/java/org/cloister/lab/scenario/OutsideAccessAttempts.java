@@ -8,7 +8,7 @@ import java.util.stream.Stream;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.project.ProjectFixture;
 
-/** What is tried against a project's jobs, its storage and its daemons from where nothing of them is to be had. */
+/** Attempts against a project's jobs, storage and daemons, from places that must not reach them. */
 record OutsideAccessAttempts(ProjectFixture project) {
     /**
      * From a step of bob's job, by srun as on a login node: slurmctld and storage answer, and the node of another's job does not;

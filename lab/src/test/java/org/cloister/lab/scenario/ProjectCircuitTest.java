@@ -38,8 +38,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * From nothing to a shell: a site, a project and its people are made by agentctl's commands alone, the relay is told, and
- * OpenSSH reaches an sshd behind a circuit. Revoked, the person is out.
+ * A whole path to a shell: agentctl's commands alone make a site, a project and its people and deliver the documents to
+ * the relay, and OpenSSH reaches an sshd behind a circuit. A revoked person is disconnected.
  */
 @Tag("scenario")
 @Tag("relay")

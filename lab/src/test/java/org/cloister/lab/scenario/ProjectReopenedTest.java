@@ -72,7 +72,7 @@ class ProjectReopenedTest {
 
     private static Lab lab;
 
-    /** How a controlling VM is lost. */
+    /** Way in which a controlling VM is lost. */
     private enum How {
         QEMU_KILLED,
         AGENT_KILLED,

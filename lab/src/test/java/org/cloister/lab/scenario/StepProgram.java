@@ -7,7 +7,7 @@ import org.cloister.host.daemon.AgentHostRootClient;
 import org.cloister.host.slurmstep.CgroupAttacher;
 import org.cloister.host.slurmstep.StepCgroup;
 
-/** What of a host's agent moves a VM into its step, as a process of a user without rights. */
+/** The part of a host's agent that moves a VM into its step, as a process of a user without rights. */
 final class StepProgram {
     private StepProgram() {}
 

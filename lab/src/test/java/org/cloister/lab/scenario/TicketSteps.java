@@ -8,7 +8,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What runs on the nodes for tickets: a script that says so in a folder and ends when, and as, it is told there. */
+/** Job step of tickets: a script that records its start in a folder, and ends when and as a file there says. */
 record TicketSteps(Path folder) {
     /** A ticket's step on one node. */
     record Step(String ticket, long job, String node) {

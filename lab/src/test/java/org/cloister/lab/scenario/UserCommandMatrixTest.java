@@ -21,8 +21,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * What an ordinary user does, on a project's Local Slurm and on a plain cluster of the same shape: the same commands, the
- * same words and exit codes. A case is a script in {@code matrix/}, which says what it shows; what differs is in docs/slurm.md.
+ * Commands of an ordinary user, on a project's Local Slurm and on a plain cluster of the same shape: the same commands,
+ * the same words and exit codes. A case is a script in {@code matrix/}, which says what it shows; what differs is in
+ * docs/slurm.md.
  */
 @Tag("scenario")
 @Tag("slurm")

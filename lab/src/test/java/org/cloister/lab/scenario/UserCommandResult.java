@@ -13,7 +13,7 @@ import org.cloister.lab.localslurm.ClusterUser;
 import org.cloister.lab.localslurm.LabCluster;
 
 /**
- * What a cluster answered to a script of a user.
+ * Output of a user's script on a cluster.
  *
  * @param text output and errors as they came, without what names a cluster, a node or a job
  */

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What agent-vm does with scratch, drive, tunnel and storage, in a guest whose kernel has dm-crypt, ESP and nfsd; with no more
- * than what agent-vm's unit leaves it.
+ * Runs agent-vm's code for scratch, drive, tunnel and storage, in a guest whose kernel has dm-crypt, ESP and nfsd, with
+ * only the rights that agent-vm's unit has.
  */
 @Tag("scenario")
 @Tag("vm")

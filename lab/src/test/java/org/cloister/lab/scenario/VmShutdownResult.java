@@ -12,7 +12,7 @@ import org.cloister.lab.host.AgentHostFiles;
 import org.cloister.lab.site.SiteHosts;
 
 /**
- * How a VM ended that was asked to, by its agent-host's log.
+ * End of a VM that was asked to power off, by its agent-host's log.
  *
  * @param took until nothing was left of it
  * @param cutOff whether it still ran when its time was over

@@ -17,7 +17,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.cloister.luks.leak.SecretTraces;
 
-/** Where on this machine private keys stand, or halves of them, in whatever form, alone or within something. */
+/** Finds private keys on this machine, or halves of them, in any form, alone or within other data. */
 public final class SecretSearch {
     private final SecretTraces traces = new SecretTraces();
 

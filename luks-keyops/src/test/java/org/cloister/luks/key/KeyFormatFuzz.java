@@ -3,7 +3,7 @@ package org.cloister.luks.key;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
 
-/** Whatever bytes lie in a file or a header: a value that is written and read again as itself, or a refusal. */
+/** Any bytes of a file or a header give a value that is written and read again as itself, or a refusal. */
 class KeyFormatFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_envelopes(byte[] bytes) {

@@ -14,7 +14,7 @@ import org.cloister.luks.secret.SecretMemory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What people keep: a key file under a passphrase, a recovery key on paper. */
+/** The keys of people: a key file under a passphrase, and a printed recovery key. */
 class PersonalKeyTest {
     private static final Argon2.Cost CHEAP = new Argon2.Cost(1, 1 << 13, 1);
 

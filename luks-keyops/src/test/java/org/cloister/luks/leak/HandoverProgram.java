@@ -27,7 +27,7 @@ import org.cloister.luks.secret.SecretMemory;
 
 /** A process that is handed keys, as a worker is, and then stands still to be searched. */
 final class HandoverProgram {
-    /** What a careless line would leave behind. */
+    /** A trace that careless code would leave. */
     enum Leak {
         NOTHING,
         BYTES_ON_THE_HEAP,

@@ -32,9 +32,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * After 1,000 hand-overs, all closed, a hardened process holds no trace of any key: not in its memory, a core dump, a
- * heap dump, its output, its files under /proc. One trace left on purpose is found. Needs root, to look past the
- * hardening, and gdb.
+ * A hardened process has no trace of any key after 1,000 hand-overs, all closed: not in its memory, a core dump, a heap
+ * dump, its output, its files under /proc. One trace left on purpose is found. Needs root, to look past the hardening,
+ * and gdb.
  */
 @Tag("scenario")
 @Tag("luks")

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What /proc/self/smaps says of the pages around an address. */
+/** Entry of /proc/self/smaps for the pages around an address. */
 record MemoryMapping(long from, long to, String permissions, List<String> flags) {
     private static final Pattern HEAD = Pattern.compile("([0-9a-f]+)-([0-9a-f]+) (\\S{4}) .*");
 

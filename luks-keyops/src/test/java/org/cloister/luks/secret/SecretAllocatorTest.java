@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What a process does at its start, each in a JVM of its own, as root or not. */
+/** Start of a process with locked memory, each in a separate JVM, as root or not. */
 class SecretAllocatorTest {
     /** Nothing may be locked: no limit left, and no capability that goes past limits. */
     private static final List<String> WITHOUT_LOCKING =

@@ -4,7 +4,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 
-/** Whatever a disk has: a token gives an epoch that can be written and read again, or none, and nothing is thrown. */
+/** Any token on a disk gives an epoch that can be written and read again, or none, and nothing is thrown. */
 class EpochTokenFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_tokens(byte[] bytes) {

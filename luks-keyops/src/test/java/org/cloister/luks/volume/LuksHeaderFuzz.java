@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
-/** Whatever a header or a table has: it is refused with both values in few printable characters, or it is the one form. */
+/** Any header or table is refused with both values in few printable characters, or has the one accepted form. */
 class LuksHeaderFuzz {
     private static final String UUID = "b8f26b07-4c72-4cb3-8844-0c15179a1c71";
     private static final int LONGEST = 400;

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What can be done with a volume where there is no device-mapper: all but mapping it. On files, by the real library. */
+/** Operations on a volume without device-mapper: all but mapping it, on files, with the real library. */
 class LuksVolumeTest {
     @TempDir
     @SuppressWarnings("NullAway.Init") // JUnit sets it

@@ -9,8 +9,8 @@ import org.cloister.ovs.io.OvsException.Malformed;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whatever bytes a switch sends, messages or a typed error: nothing else is thrown, nothing hangs, and what is read is not
- * larger than what was sent. The corpus is what Open vSwitch 3.1.0 said, see the file names.
+ * Any bytes from a switch give messages or a typed error: nothing else is thrown, nothing hangs, and the result is not
+ * larger than the input. The corpus was sent by Open vSwitch 3.1.0, see the file names.
  */
 class OpenFlowFuzz {
     private static final int LEAST_ENTRY = 8;

@@ -10,8 +10,8 @@ import java.util.Arrays;
 import org.cloister.ovs.io.OvsException.Malformed;
 
 /**
- * Whatever bytes a server sends, in whatever pieces, messages or a typed error: nothing else is thrown, nothing hangs, and
- * where the pieces end makes no difference.
+ * Any bytes from a server, in any pieces, give messages or a typed error: nothing else is thrown, nothing hangs, and
+ * the limits of the pieces make no difference.
  */
 class JsonRpcFuzz {
     @FuzzTest(maxDuration = "60s")

@@ -4,7 +4,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Map;
 import org.cloister.ovs.io.OvsException.Malformed;
 
-/** Whatever rows a server tells, a copy of them or a {@link Malformed}: nothing else is thrown, and nothing hangs. */
+/** Any rows from a server give a copy of them or a {@link Malformed}: nothing else is thrown, and nothing hangs. */
 class OvsdbRowFuzz {
     private static final OvsdbColumns COLUMNS = new OvsdbColumns(Map.of(
             "Bridge",

@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come: a line that is written as it was read, or a refusal; and a verifier that ends with findings. */
+/** Any bytes give a line that is written as it was read, or a refusal; and the verifier ends with findings. */
 class AuditFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_lines_and_logs(byte[] bytes) throws IOException {

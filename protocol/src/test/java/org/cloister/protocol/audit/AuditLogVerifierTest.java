@@ -14,7 +14,7 @@ import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.junit.jupiter.api.Test;
 
-/** What single changes come to; the relay's tests change every byte of a log that it wrote. */
+/** Findings after single changes; the relay's tests change every byte of a log that it wrote. */
 class AuditLogVerifierTest {
     private static final AuditEvent EVENT = AuditEvent.of(AuditLogSample.NOON, "ticket.ended")
             .with(AuditField.TICKET, "t".repeat(26))

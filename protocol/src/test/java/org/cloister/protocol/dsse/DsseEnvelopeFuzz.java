@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come as an envelope or a key: a value, or a refusal that an operator can read. */
+/** Any bytes as an envelope or a key give a value, or a refusal that an operator can read. */
 class DsseEnvelopeFuzz {
     private static final int LIMIT = 64 * 1024;
 

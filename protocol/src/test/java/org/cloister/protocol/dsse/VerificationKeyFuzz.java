@@ -4,7 +4,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come as a key: one with the very same encoding, or a refusal. */
+/** Any bytes as a key give one with the very same encoding, or a refusal. */
 class VerificationKeyFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_keys(byte[] bytes) {

@@ -3,7 +3,7 @@ package org.cloister.protocol.evidence;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes a VM sends its host for a question: a value that is written and read again as itself, or a refusal. */
+/** Any bytes of an evidence request from a VM give a value that is written and read again as itself, or a refusal. */
 class EvidenceMessageFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_questions(byte[] bytes) {

@@ -3,7 +3,7 @@ package org.cloister.protocol.evidence;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come: a value that is written and read again as itself, or a refusal. */
+/** Any bytes give a value that is written and read again as itself, or a refusal. */
 class EvidenceStatementFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_statements(byte[] bytes) {

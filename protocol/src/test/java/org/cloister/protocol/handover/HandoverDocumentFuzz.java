@@ -5,7 +5,7 @@ import com.google.protobuf.MessageLite;
 import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come in a boot conversation: a value that is written and read again as itself, or a refusal. */
+/** Any bytes in a boot conversation give a value that is written and read again as itself, or a refusal. */
 class HandoverDocumentFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_both_sides(byte[] input) {

@@ -29,7 +29,7 @@ import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.ticket.Opening;
 import org.junit.jupiter.api.Test;
 
-/** What docs/protocol.md says of booting VMs in sections 3, 10 and 11 is what the code does. */
+/** Compares sections 3, 10 and 11 of docs/protocol.md, on booting VMs, with the code. */
 class HandoverDocumentTest {
     private final String page = Files.readString(Path.of(System.getProperty("cloister.root"), "docs", "protocol.md"));
     private final Map<String, String> vectors = vectors(page);

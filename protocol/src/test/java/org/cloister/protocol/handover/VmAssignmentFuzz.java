@@ -3,7 +3,7 @@ package org.cloister.protocol.handover;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes a host sends a VM about what it is: a value that is written and read again as itself, or a refusal. */
+/** Any bytes of an assignment from a host give a value that is written and read again as itself, or a refusal. */
 class VmAssignmentFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_answers(byte[] bytes) {

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What openssl makes of our certificates; charon's view is in the lab's scenario of tunnels. */
+/** Verifies our certificates with openssl; the lab's scenario of tunnels verifies them with charon. */
 class CertificateAuthorityTest {
     private static final Duration DAY = Duration.ofHours(24);
 

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come from outside: a value, or a refusal that an operator can read. The first byte says to which parser. */
+/** Any bytes from outside give a value, or a refusal that an operator can read. The first byte says to which parser. */
 class CertifiedIdentityFuzz {
     private static final int LONGEST = 4_000;
 

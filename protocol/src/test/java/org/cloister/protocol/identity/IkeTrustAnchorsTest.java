@@ -25,7 +25,10 @@ import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.handover.BootFixture;
 import org.junit.jupiter.api.Test;
 
-/** What a VM makes for its charon ends each chain of its controlling VM, by Java's own reader of RFC 5280. */
+/**
+ * The anchors that a VM makes for its charon verify each chain of its controlling VM, by Java's own implementation of
+ * RFC 5280.
+ */
 class IkeTrustAnchorsTest {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Instant NOW = BootFixture.NOW;

@@ -3,7 +3,7 @@ package org.cloister.protocol.policy;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come: a value that is written and read again as itself, or a refusal. */
+/** Any bytes give a value that is written and read again as itself, or a refusal. */
 class ProjectPolicyFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_policies(byte[] bytes) {

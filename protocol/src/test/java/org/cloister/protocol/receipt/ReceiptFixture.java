@@ -47,7 +47,7 @@ public final class ReceiptFixture {
 
     private final CertificateAuthority workers;
 
-    /** What one host and its worker VM say and sign. */
+    /** Signed statements of one host and its worker VM. */
     public final class Machine {
         public final int slot;
         public final SignedTicketFixture.Signer host;

@@ -4,7 +4,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever bytes come: a value that is written and read again as itself, or a refusal. The first byte chooses the parser. */
+/** Any bytes give a value that is written and read again as itself, or a refusal. The first byte chooses the parser. */
 class TicketFuzz {
     private static final int PARSERS = 4;
 

@@ -21,7 +21,7 @@ import org.cloister.protocol.ticket.wire.Refused;
 import org.cloister.protocol.ticket.wire.Welcome;
 import org.junit.jupiter.api.Test;
 
-/** What is said on streams of tickets, against docs/protocol.md, section 13. */
+/** Compares the messages of ticket streams with docs/protocol.md, section 13. */
 class TicketMessagesTest {
     private static final String ID = "aaaaaaaaaaaaaaaaaaaaaaaaaa";
     private static final ByteString BYTES = ByteString.copyFromUtf8("envelope");

@@ -5,7 +5,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import org.cloister.ipsec.vici.IpsecException.Malformed;
 
-/** Whatever bytes come from the socket, a packet or a {@link Malformed}; and what was read is written the same. */
+/** Any bytes from the socket give a packet or a {@link Malformed}; and a packet that was read is written the same. */
 class ViciPacketFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_packets(byte[] bytes) {

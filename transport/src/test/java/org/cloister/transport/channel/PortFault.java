@@ -3,9 +3,9 @@ package org.cloister.transport.channel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What goes wrong in a port's pipe, at which frame of the first session in it. */
+/** Fault in a port's pipe, at a frame of the first session in it. */
 public record PortFault(Position position, Kind kind) {
-    /** Who wrote it. */
+    /** Writer of the frame. */
     public enum From {
         VM,
         HOST
@@ -24,7 +24,7 @@ public record PortFault(Position position, Kind kind) {
         }
     }
 
-    /** What becomes of the frame and of the session. In each case the frame is lost, and what lies behind it comes through. */
+    /** Effect on the frame and on the session. In each case the frame is lost, and the bytes behind it arrive. */
     public enum Kind {
         /** Nothing else happens: a pipe does not do that, but a host that forgets to answer does. */
         LOST,

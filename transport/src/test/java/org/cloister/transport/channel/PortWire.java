@@ -14,7 +14,10 @@ import org.cloister.transport.channel.PortFault.From;
 import org.cloister.transport.channel.PortFault.Kind;
 import org.cloister.transport.channel.PortFault.Position;
 
-/** What passes in a port's pipe: names its frames until one {@link PortFault} happens, and passes bytes from then on. */
+/**
+ * Forwards the bytes of a port's pipe: names its frames until one {@link PortFault} happens, and passes bytes from then
+ * on.
+ */
 public final class PortWire {
     /** Of silence, after which both sides have said what they can. */
     private static final long QUIET_NS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -28,7 +31,7 @@ public final class PortWire {
     private final Direction fromHost = new Direction(From.HOST);
     private volatile Consumer<Kind> end = kind -> {};
 
-    /** Where what has passed goes on. */
+    /** Output of the forwarded bytes. */
     @FunctionalInterface
     interface Out {
         void write(byte[] bytes) throws IOException, InterruptedException;

@@ -12,7 +12,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 
-/** What an agent in a test has heard. */
+/** Events that an agent in a test has received. */
 final class RecordedChannelEvents implements AgentLinkListener {
     final BlockingQueue<AgentAttachStream> attachments = new LinkedBlockingQueue<>();
     final BlockingQueue<Optional<CloseReason>> served = new LinkedBlockingQueue<>();

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.Optional;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever lies in a port: the same answers however it is cut in pieces, and a session only with our own mark in it. */
+/** Any bytes in a port give the same answers in all pieces, and a session only with our own mark in them. */
 class SessionMarkFuzz {
     private static final byte[] MINE = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 

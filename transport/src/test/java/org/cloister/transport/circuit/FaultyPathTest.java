@@ -28,7 +28,7 @@ import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a path with one fault does to a real circuit: the tests of conversations stand on it. */
+/** Effects of a path with one fault on a real circuit; the tests of conversations rely on them. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 class FaultyPathTest {
     private static final List<String> MESSAGES = List.of("one", "two", "three", "four");

@@ -9,7 +9,7 @@ import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolVersions;
 
-/** Whatever the other end says first: our terms, or a typed error. */
+/** Any first message of the other end gives our terms, or a typed error. */
 class HelloFuzz {
     private final CircuitTerms terms = new CircuitTerms(
             new CertificateName("a", "member", "p"),

@@ -4,19 +4,19 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What goes wrong on a circuit's path, at which TLS record of one direction: an untrusted relay sees records and not messages,
- * and each message of a conversation is one record or more.
+ * Fault on a circuit's path, at a TLS record of one direction: an untrusted relay sees records and not messages, and
+ * each message of a conversation is one record or more.
  *
  * @param record counted from 0, the handshake's among them
  */
 public record PathFault(Direction direction, int record, Kind kind) {
-    /** Whom the record is for. */
+    /** Receiver of the record. */
     public enum Direction {
         TO_TARGET,
         TO_OPENER
     }
 
-    /** What becomes of the record and of the circuit. */
+    /** Effect on the record and on the circuit. */
     public enum Kind {
         /** The record is lost, and the circuit ends at once. */
         CUT_BEFORE,

@@ -8,7 +8,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.ProtocolLimits;
 
-/** Whatever bytes come on an attach stream: messages that read back as themselves, or a typed error. */
+/** Any bytes on an attach stream give messages that read back as themselves, or a typed error. */
 class AgentMessageFuzz {
     @FuzzTest(maxDuration = "60s")
     void agents_messages_end_in_a_value_or_a_typed_error(byte[] bytes) throws Exception {

@@ -49,7 +49,7 @@ class GoAwayTest {
         exchange();
     }
 
-    /** As most handlers of streams it passes on no event that is not its own. */
+    /** Handler that, as most handlers of streams, passes on no event that is not its own. */
     private static final class Deaf extends ChannelInboundHandlerAdapter {
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) {

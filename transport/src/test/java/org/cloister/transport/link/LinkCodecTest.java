@@ -33,7 +33,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a link promises of all its streams together, whichever side reads. */
+/** Bounds of a link for all its streams together, on either side. */
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class LinkCodecTest {

@@ -22,7 +22,7 @@ public final class RecordCuttingProxy implements AutoCloseable {
     private static final int HEADER_BYTES = 5;
     private static final int LENGTH_AT = 3;
 
-    /** Whose record it is. */
+    /** Sender of the record. */
     public enum From {
         AGENT,
         RELAY

@@ -33,7 +33,7 @@ import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a relay makes of the answers to a host. */
+/** Renewal of a host whose relay changes the answers. */
 class RenewalClientTest {
     private static final CertificateName HOST = new CertificateName("h1", "host", CertificateName.SITE);
     private static final Instant START = Instant.parse("2026-11-21T10:00:00Z");

@@ -6,7 +6,7 @@ import io.netty.handler.codec.http2.Http2Headers;
 import java.nio.charset.StandardCharsets;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever header fields an agent sends, one a line: a request that reads back as itself, or a typed error. */
+/** Any header fields from an agent, one a line, give a request that reads back as itself, or a typed error. */
 class StreamRequestFuzz {
     @FuzzTest(maxDuration = "60s")
     void requests_end_in_a_value_or_a_typed_error(byte[] bytes) throws Exception {
