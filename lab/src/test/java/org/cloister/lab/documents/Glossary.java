@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -18,6 +19,7 @@ import java.util.regex.Pattern;
  * @param terms rows of term, meaning, source
  * @param retired words that no type and no package has, with what to use; one that begins with {@code =} is no whole name
  * @param verbs first words that no method has, with what to use
+ * @param values retired words, or whole names with one, that fields, parameters and local variables may have
  * @param packages what each package holds
  * @param twice top-level names that two modules have, with the reason
  */
@@ -25,6 +27,7 @@ record Glossary(
         List<List<String>> terms,
         Map<String, String> retired,
         Map<String, String> verbs,
+        Map<String, String> values,
         Map<String, String> packages,
         Map<String, String> twice) {
     private static final Pattern CODE = Pattern.compile("`([^`]+)`");
@@ -36,6 +39,7 @@ record Glossary(
                 rows(tables, "Terms"),
                 words(rows(tables, "Retired words")),
                 words(rows(tables, "Retired first words of methods")),
+                words(rows(tables, "Retired words that values may have")),
                 words(rows(tables, "Packages")),
                 words(rows(tables, "Names that stand twice")));
     }
@@ -80,7 +84,7 @@ record Glossary(
     }
 
     private static String capital(String word) {
-        return word.substring(0, 1).toUpperCase(java.util.Locale.ROOT) + word.substring(1);
+        return word.substring(0, 1).toUpperCase(Locale.ROOT) + word.substring(1);
     }
 
     /** What is wrong with the name of a type, or with a segment of a package's. */
@@ -91,6 +95,21 @@ record Glossary(
         }
         return split(simpleName).stream()
                 .filter(retired::containsKey)
+                .findFirst()
+                .map(word -> "the word " + word + " is retired: use " + retired.get(word));
+    }
+
+    /** The same for the name of a field, a parameter or a local variable, which may be a constant's. */
+    Optional<String> complaintOfValue(String name) {
+        if (values.containsKey(name)) {
+            return Optional.empty();
+        }
+        boolean isConstant = name.equals(name.toUpperCase(Locale.ROOT));
+        List<String> words = isConstant ? List.of(name.toLowerCase(Locale.ROOT).split("_", -1)) : split(name);
+        return words.stream()
+                .filter(word -> !word.isEmpty())
+                .map(Glossary::capital)
+                .filter(word -> retired.containsKey(word) && !values.containsKey(word))
                 .findFirst()
                 .map(word -> "the word " + word + " is retired: use " + retired.get(word));
     }

@@ -6,7 +6,6 @@ import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.MethodTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.tree.VariableTree;
-import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -16,11 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import javax.lang.model.element.Modifier;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 
 /**
  * Names that a module's sources declare. Sources are parsed, not compiled.
@@ -29,12 +24,15 @@ import javax.tools.ToolProvider;
  * @param types every type, nested ones too, as {@code package.Outer.Inner}
  * @param topLevel types that are not nested, by their full names
  * @param methods of main sources, as {@code Type#method}: not private, not overriding, no accessor of a record, no C function
+ * @param values fields, parameters and local variables, as {@code Type#value}
  */
-record SourceNames(Set<String> packages, Set<String> types, Set<String> topLevel, Set<String> methods) {
+record SourceNames(
+        Set<String> packages, Set<String> types, Set<String> topLevel, Set<String> methods, Set<String> values) {
     private static final Set<String> OF_LIBRARIES = Set.of("endsWith", "beginObject", "endObject");
 
     static SourceNames in(Path module) throws IOException {
-        SourceNames names = new SourceNames(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
+        SourceNames names =
+                new SourceNames(new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new TreeSet<>(), new TreeSet<>());
         for (String set : List.of("main", "test")) {
             Path sources = module.resolve("src").resolve(set).resolve("java");
             if (Files.isDirectory(sources)) {
@@ -46,24 +44,12 @@ record SourceNames(Set<String> packages, Set<String> types, Set<String> topLevel
 
     /** Reads all sources below a folder. */
     void read(Path sources, boolean isMain) throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(sources)) {
-            files = all.filter(file -> file.toString().endsWith(".java")).toList();
-        }
-        if (files.isEmpty()) {
-            return;
-        }
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
-            JavacTask task = (JavacTask) compiler.getTask(
-                    null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
-            for (CompilationUnitTree unit : task.parse()) {
-                String in = unit.getPackageName().toString();
-                if (isMain) {
-                    packages.add(in);
-                }
-                new Declarations(in, isMain).scan(unit.getTypeDecls(), null);
+        for (CompilationUnitTree unit : ParsedSources.below(sources).units()) {
+            String in = unit.getPackageName().toString();
+            if (isMain) {
+                packages.add(in);
             }
+            new Declarations(in, isMain).scan(unit.getTypeDecls(), null);
         }
     }
 
@@ -79,7 +65,7 @@ record SourceNames(Set<String> packages, Set<String> types, Set<String> topLevel
         @Override
         public Void visitClass(ClassTree type, Void nothing) {
             if (type.getSimpleName().isEmpty()) {
-                return null;
+                return super.visitClass(type, null);
             }
             enclosing.add(type.getSimpleName().toString());
             String name = String.join(".", enclosing);
@@ -96,6 +82,12 @@ record SourceNames(Set<String> packages, Set<String> types, Set<String> topLevel
             super.visitClass(type, null);
             enclosing.remove(enclosing.size() - 1);
             return null;
+        }
+
+        @Override
+        public Void visitVariable(VariableTree value, Void nothing) {
+            values.add(String.join(".", enclosing) + "#" + value.getName());
+            return super.visitVariable(value, null);
         }
     }
 
