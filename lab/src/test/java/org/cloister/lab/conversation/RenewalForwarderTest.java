@@ -281,7 +281,7 @@ class RenewalForwarderTest {
         relays.relayOwn = renewal;
         relays.relay = relays.serve(0, RelayLimits.DEFAULT);
         X509Certificate old = renewal.get().chain().get(0);
-        open.add(new RelayCertificateRenewal(renewal, relays.relay, relays.loops.next()));
+        open.add(new RelayCertificateRenewal(renewal, relays.relay.renewals(), relays.loops.next()));
         desk();
         await(() -> !renewal.get().chain().get(0).equals(old));
         List<X509Certificate> presented = new ArrayList<>();
