@@ -16,7 +16,7 @@ import org.cloister.protocol.evidence.EvidenceStore;
 import org.cloister.protocol.evidence.VmFacts;
 
 /**
- * Stores one file per VM life, {@code VM.json}, in a folder of its own. It writes a temporary file, flushes it and
+ * Stores one file per VM run, {@code VM.json}, in a folder of its own. It writes a temporary file, flushes it and
  * links it under its name: the file exists complete or not at all, and the first one is kept.
  */
 public final class EvidenceFileStore implements EvidenceStore {
@@ -64,7 +64,7 @@ public final class EvidenceFileStore implements EvidenceStore {
     }
 
     /**
-     * Deletes all files except those of these lives, and unfinished files that a crash left; call it only when the VMs
+     * Deletes all files except those of these VMs, and unfinished files that a crash left; call it only when the VMs
      * are known to be gone.
      */
     public void retain(Set<String> uuids) throws IOException {

@@ -40,8 +40,8 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     private final EventLoop loop;
     private final Dependencies shared;
     private final VmPort port;
-    private final RequestThrottle throttle = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
-    private final RequestThrottle whatTurn = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
+    private final RequestThrottle evidenceThrottle = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
+    private final RequestThrottle assignmentThrottle = new RequestThrottle(ProtocolLimits.EVIDENCE_PAUSE.toNanos());
     /** Set once the guest has registered; used on the event loop only. */
     private boolean registered;
 
@@ -132,15 +132,15 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onEvidenceRequest(AttestationClaims claim, Consumer<EvidenceMessage.Response> answer) {
-        if (!throttle.tryAcquire(System.nanoTime())) {
+        if (!evidenceThrottle.tryAcquire(System.nanoTime())) {
             answer.accept(new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.BUSY));
             return;
         }
         boolean accepted = write(() -> {
-            EvidenceMessage.Response said = shared.evidence.issue(plan.facts(), claim);
-            throttle.release(System.nanoTime());
+            EvidenceMessage.Response response = shared.evidence.issue(plan.facts(), claim);
+            evidenceThrottle.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
-                answer.accept(said);
+                answer.accept(response);
             }
         });
         if (!accepted) {
@@ -150,15 +150,15 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onAssignmentRequest(Consumer<AssignmentMessage.Response> answer) {
-        if (!whatTurn.tryAcquire(System.nanoTime())) {
+        if (!assignmentThrottle.tryAcquire(System.nanoTime())) {
             answer.accept(new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.BUSY));
             return;
         }
         boolean accepted = write(() -> {
-            AssignmentMessage.Response said = assignment();
-            whatTurn.release(System.nanoTime());
+            AssignmentMessage.Response response = assignment();
+            assignmentThrottle.release(System.nanoTime());
             if (!loop.isShuttingDown()) {
-                answer.accept(said);
+                answer.accept(response);
             }
         });
         if (!accepted) {

@@ -18,7 +18,7 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Signs this host's evidence statements, one per VM life. Its calls write to disk and block meanwhile. */
+/** Signs this host's evidence statements, one per VM run. Its calls write to disk and block meanwhile. */
 public final class VmEvidenceIssuer {
     private static final Logger LOG = LoggerFactory.getLogger(VmEvidenceIssuer.class);
 

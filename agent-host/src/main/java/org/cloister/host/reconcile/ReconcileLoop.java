@@ -64,7 +64,7 @@ public final class ReconcileLoop implements AutoCloseable {
         this.runAfterPass = runAfterPass;
         this.atLatest = atLatest;
         this.clock = clock;
-        this.thread = new Thread(this::run, "rounds");
+        this.thread = new Thread(this::run, "reconcile");
         this.thread.setDaemon(true);
     }
 

@@ -27,9 +27,9 @@ final class BoundedQuery<T> {
         this.limit = limit;
         this.thread =
                 new ThreadPoolExecutor(1, 1, IDLE_MS, TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(), work -> {
-                    Thread made = new Thread(work, "look-" + name);
-                    made.setDaemon(true);
-                    return made;
+                    Thread thread = new Thread(work, "query-" + name);
+                    thread.setDaemon(true);
+                    return thread;
                 });
         thread.allowCoreThreadTimeOut(true);
     }

@@ -102,7 +102,7 @@ public record VmPlan(
         return domain.owner();
     }
 
-    /** Returns the facts that this host states in evidence, the same for all of the VM's life. */
+    /** Returns the facts that this host states in evidence, the same for the whole run of the VM. */
     public VmFacts facts() {
         ResourceOwner owner = owner();
         return new VmFacts(

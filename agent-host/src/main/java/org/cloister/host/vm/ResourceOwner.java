@@ -15,7 +15,7 @@ import org.cloister.protocol.ticket.Ticket;
  * @param ticket the whole id; for a controlling VM, the opening's id
  * @param slot among the ticket's nodes, from 0
  * @param globalJob job in whose step the VM runs
- * @param uuid of the domain, new for each life; in lower case with hyphens
+ * @param uuid of the domain, new for each run; in lower case with hyphens
  */
 public record ResourceOwner(String project, String ticket, int slot, long globalJob, String uuid) {
     private static final Pattern UUID = Pattern.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}");

@@ -118,7 +118,7 @@ final class GroupCommitter implements AutoCloseable {
     }
 
     /**
-     * Adds a change that a party requested; a change above its payer's limit fails at once.
+     * Adds a change that a peer requested; a change above its payer's limit fails at once.
      *
      * @param payer a project, or a host by its name
      */

@@ -13,7 +13,7 @@ final class MessageCost {
     /** Cost of a chain of three certificates: four P-384 signatures, its own among them. */
     static final long CHAIN = 12;
     /**
-     * Added to the cost of a refused message: a party that sends only invalid requests waits longer for its next turn.
+     * Added to the cost of a refused message: a peer that sends only invalid requests waits longer for its next turn.
      */
     static final long REFUSED = 8;
 
@@ -32,7 +32,7 @@ final class MessageCost {
     /**
      * Returns the cost of a message.
      *
-     * @param verified the chain that the party has shown here before
+     * @param verified the chain that the peer has shown here before
      */
     static long of(AgentTicketMessage message, List<ByteString> verified) {
         if (message instanceof AgentTicketMessage.Proof proof) {

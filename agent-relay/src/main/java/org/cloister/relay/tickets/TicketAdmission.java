@@ -42,7 +42,7 @@ final class TicketAdmission implements GroupCommitter.Change {
     /**
      * Received ticket or opening.
      *
-     * @param chain the chain that the party showed
+     * @param chain the chain that the peer showed
      * @param signed content of the envelope
      */
     record Submission(List<ByteString> chain, ByteString envelope, SignedRequest signed) {
@@ -325,7 +325,7 @@ final class TicketAdmission implements GroupCommitter.Change {
     }
 
     /**
-     * Counts the refusal, which is recorded with the others of its minute: a party with a valid key must not fill the
+     * Counts the refusal, which is recorded with the others of its minute: a peer with a valid key must not fill the
      * disk with refusals.
      */
     private void refuse(GroupCommitter.Context records, TicketRefusedException why) {

@@ -203,7 +203,7 @@ final class TicketCommands {
     }
 
     /**
-     * Returns the ticket if it is of the party's project and kind: openings belong to openers, tickets to controlling
+     * Returns the ticket if it is of the peer's project and kind: openings belong to openers, tickets to controlling
      * VMs.
      */
     private static Optional<TicketRow> own(RelayTransaction records, CertifiedIdentity who, String ticket)

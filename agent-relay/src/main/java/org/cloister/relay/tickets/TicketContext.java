@@ -115,7 +115,7 @@ final class TicketContext {
         records.onAudited(() -> listeners.sendUpdate(row.request().signer(), ticket, update));
     }
 
-    /** Ends a ticket in any state: releases its numbers, and notifies the parties that wait for it of the reason. */
+    /** Ends a ticket in any state: releases its numbers, and notifies the peers that wait for it of the reason. */
     void recordEnd(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
         String reason = text.isEmpty() ? end.toString() : text;

@@ -108,19 +108,19 @@ public final class TicketLifecycle implements AutoCloseable {
     }
 
     /**
-     * Registers a party and sends the welcome.
+     * Registers a peer and sends the welcome.
      *
      * @param chain the chain that a controlling VM showed; empty for others
      */
     void addPeer(TicketPeer peer, List<ByteString> chain) {
         boolean controller = peer.identity().role() == CertificateRole.CONTROLLER;
         if (controller) {
-            // The links of other parties close by themselves.
+            // The links of other peers close by themselves.
             controllers.add(peer, peer.identity());
             commands.updateSignerChain(peer.identity(), chain);
         }
         context.listeners.add(peer);
-        // Other parties have seen the relay's chain in their links' handshakes.
+        // Other peers have seen the relay's chain in their links' handshakes.
         peer.sendUpdate(
                 "welcome", new RelayTicketMessage.Welcome(context.head(), controller ? context.chain() : List.of()));
     }
@@ -131,9 +131,9 @@ public final class TicketLifecycle implements AutoCloseable {
     }
 
     /**
-     * Dispatches a message by its kind and the party's role.
+     * Dispatches a message by its kind and the peer's role.
      *
-     * @param chain the chain that the party showed; empty for a party that its link authenticated
+     * @param chain the chain that the peer showed; empty for a peer that its link authenticated
      */
     void onMessage(TicketPeer peer, List<ByteString> chain, AgentTicketMessage message) {
         CertificateRole role = peer.identity().role();

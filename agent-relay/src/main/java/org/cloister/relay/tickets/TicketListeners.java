@@ -40,9 +40,10 @@ final class TicketListeners {
     }
 
     /**
-     * Sends news to the signer of a ticket or an opening if it is attached; otherwise the signer asks when it attaches.
+     * Sends an update to the signer of a ticket or an opening if it is attached; otherwise the signer asks when it
+     * attaches.
      *
-     * @param about key of earlier news that this one replaces
+     * @param about key of the earlier update that this one replaces
      */
     void sendUpdate(String signer, String about, RelayTicketMessage message) {
         peersByName.forEach((name, peers) -> {

@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Other end of a ticket stream. Thread-safe. An answer counts as given when it is written; a long answer is refused
- * while too many bytes before it are unread. News waits until earlier news is written; of one subject only the newest
- * is kept, and a party with too much waiting news is disconnected.
+ * while too many bytes before it are unread. An update waits until earlier ones are written; of one subject only the
+ * newest is kept, and a peer with too many waiting updates is disconnected.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a failed write shows as the stream's end
 final class TicketPeer {
@@ -43,12 +43,12 @@ final class TicketPeer {
     private int writing;
     private long answers;
 
-    /** Chain that the party has shown for its person, and the identity that it proves. */
+    /** Chain that the peer has shown for its person, and the identity that it proves. */
     private record VerifiedChain(List<ByteString> chain, Optional<CertifiedIdentity> who) {}
 
     private record PendingUpdate(RelayTicketMessage message, int bytes) {}
 
-    /** @param chain the chain with which the party authenticated, the leaf first */
+    /** @param chain the chain with which the peer authenticated, the leaf first */
     TicketPeer(
             Channel stream,
             CertifiedIdentity identity,
@@ -71,7 +71,7 @@ final class TicketPeer {
         return chain;
     }
 
-    /** Returns the payer of the party's work: its project, or its own name if it is the site's. */
+    /** Returns the payer of the peer's work: its project, or its own name if it is the site's. */
     String payer() {
         return payer(identity.name());
     }
@@ -80,7 +80,7 @@ final class TicketPeer {
         return name.project().equals(CertificateName.SITE) ? name.toString() : name.project();
     }
 
-    /** Returns the name in which the party signs: a device's person signs as an opener. */
+    /** Returns the name in which the peer signs: a device's person signs as an opener. */
     CertificateName signerName() {
         CertificateName name = identity.name();
         return identity.role() == CertificateRole.DEVICE
@@ -103,13 +103,13 @@ final class TicketPeer {
         verified = new VerifiedChain(List.copyOf(candidate), Optional.of(who));
     }
 
-    /** Answers one message of the party, which had its turn. */
+    /** Answers one checked message of the peer. */
     void answer(RelayTicketMessage message) {
         answer(message instanceof RelayTicketMessage.Update update ? update.ticket() : "", message);
     }
 
     /**
-     * Answers one message of the party, which had its turn.
+     * Answers one checked message of the peer.
      *
      * @param ticket the ticket that the message was about; empty if it was about none
      */
@@ -151,9 +151,9 @@ final class TicketPeer {
     }
 
     /**
-     * Sends news.
+     * Sends an update.
      *
-     * @param about key of the waiting news that this message replaces
+     * @param about key of the waiting update that this message replaces
      */
     void sendUpdate(String about, RelayTicketMessage message) {
         int bytes = message.wire().getSerializedSize();

@@ -57,7 +57,7 @@ public final class TicketStreamAcceptor {
      * @param link identity of the link's peer
      * @param chain the chain with which that peer authenticated
      * @param from the controlling VM for which a host claims to forward the stream
-     * @return false if the party, or its project or host, has reached its limit of streams
+     * @return false if the peer, or its project or host, has reached its limit of streams
      */
     public boolean accept(
             Channel stream, CertifiedIdentity link, List<ByteString> chain, Optional<CertificateName> from) {
@@ -222,7 +222,7 @@ public final class TicketStreamAcceptor {
     }
 
     /**
-     * Returns whether the party can repeat the message after a refusal. The relay knows the ticket of a controlling
+     * Returns whether the peer can repeat the message after a refusal. The relay knows the ticket of a controlling
      * VM's order only after the check, so such orders wait for their turn.
      */
     private static boolean isRepeatable(TicketPeer peer, AgentTicketMessage message) {

@@ -9,7 +9,7 @@ import org.cloister.relay.fairness.KeyedLimit;
 import org.cloister.relay.fairness.LaneLimits;
 
 /**
- * Limits what parties use of the relay, by payer: a project pays for its devices and controlling VMs, a host for
+ * Limits what peers use of the relay, by payer: a project pays for its devices and controlling VMs, a host for
  * itself. The limits concern turns at the checks, bytes that wait to be written, and streams. Thread-safe.
  */
 public final class TicketStreamLimits implements AutoCloseable {
@@ -55,7 +55,7 @@ public final class TicketStreamLimits implements AutoCloseable {
         return metrics;
     }
 
-    /** Acquires a stream for a party until {@code closed}; returns false if it has reached its limit. */
+    /** Acquires a stream for a peer until {@code closed}; returns false if it has reached its limit. */
     boolean acquireStream(String peer, Future<?> closed) {
         return count(peerLimit, peer, closed);
     }
@@ -75,7 +75,7 @@ public final class TicketStreamLimits implements AutoCloseable {
         return true;
     }
 
-    /** Returns the bytes of answers and news that wait to be written to all parties, for a metric. */
+    /** Returns the bytes of answers and updates that wait to be written to all peers, for a metric. */
     public int unwrittenBytes() {
         return (int) Math.min(Integer.MAX_VALUE, unwritten.reserved());
     }
