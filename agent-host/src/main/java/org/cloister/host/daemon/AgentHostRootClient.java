@@ -12,7 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.cloister.host.health.DrainReason;
-import org.cloister.host.health.SlurmNodeCommands;
+import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.slurmstep.CgroupAttacher;
 import org.cloister.host.slurmstep.JobStepEnded;
 import org.cloister.slurm.LogText;
@@ -21,7 +21,7 @@ import org.cloister.slurm.LogText;
  * Client of agent-host-root's socket: one connection, one request line and one response line for each request. A
  * request contains no path and no process but the caller's; agent-host-root finds and checks the rest itself.
  */
-public final class AgentHostRootClient implements CgroupAttacher, SlurmNodeCommands {
+public final class AgentHostRootClient implements CgroupAttacher, NodeHealthMonitor.SlurmNodeCommands {
     private static final int MAX_ANSWER = 1024;
 
     private final Path socket;

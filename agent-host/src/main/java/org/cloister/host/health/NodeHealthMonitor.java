@@ -20,6 +20,29 @@ public final class NodeHealthMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(NodeHealthMonitor.class);
     private static final Duration END_LIMIT = Duration.ofSeconds(2);
 
+    /** Queries the state of this node in the Global Slurm. */
+    public interface SlurmNodeQuery {
+        /**
+         * Reads the state.
+         *
+         * @throws org.cloister.slurm.SlurmUnavailableException if Slurm did not answer, so that the state is unknown
+         */
+        SlurmNodeState readState() throws IOException;
+    }
+
+    /** Drains and resumes this node, which Slurm permits to root and SlurmUser only. */
+    public interface SlurmNodeCommands {
+        /**
+         * Drains the node, unless someone else took it out of service meanwhile.
+         *
+         * @throws IOException if it was not drained, or it is not known whether it was
+         */
+        void drain(DrainReason reason) throws IOException;
+
+        /** Resumes the node, unless it is no longer drained for exactly this reason. Otherwise as {@link #drain}. */
+        void resume(DrainReason reason) throws IOException;
+    }
+
     private final NodeHealth health;
     private final SlurmNodeQuery view;
     private final SlurmNodeCommands commands;

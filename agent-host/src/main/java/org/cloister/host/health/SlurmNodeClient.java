@@ -14,7 +14,7 @@ import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /** Client of Slurm's programs for one node. Every user may query; only root may drain and resume. */
-public final class SlurmNodeClient implements SlurmNodeQuery, SlurmNodeCommands {
+public final class SlurmNodeClient implements NodeHealthMonitor.SlurmNodeQuery, NodeHealthMonitor.SlurmNodeCommands {
     private static final Pattern NODE = Pattern.compile("[A-Za-z0-9][A-Za-z0-9.-]{0,63}");
     private static final Pattern STATE = Pattern.compile("[a-z_]{1,40}(\\+[a-z_]{1,40}){0,12}");
     private static final int STATE_WIDTH = 200;

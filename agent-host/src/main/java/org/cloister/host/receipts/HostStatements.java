@@ -52,6 +52,22 @@ public final class HostStatements implements ErasureListener {
      */
     private static final Duration REMOVAL_TIMEOUT = Duration.ofHours(1);
 
+    /** Stores VM histories. Each is complete, in its previous or its new version, whenever the process ends. */
+    interface VmHistoryStore {
+        /**
+         * Returns all histories.
+         *
+         * @throws IOException if one cannot be read, or is malformed
+         */
+        List<VmHistory> all() throws IOException;
+
+        /** Writes a history, replacing the VM's earlier one; it is on disk when this returns. */
+        void put(VmHistory history) throws IOException;
+
+        /** Deletes a history. No error if it does not exist; after a crash it may exist again. */
+        void drop(VmHistory history) throws IOException;
+    }
+
     private final VmHistoryStore stored;
     private final SigningKey key;
     private final InstantSource clock;

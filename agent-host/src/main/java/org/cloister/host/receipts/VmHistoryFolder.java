@@ -10,7 +10,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 
 /** Stores one file per VM, {@code UUID.json}, in a folder of its own. */
-final class VmHistoryFolder implements VmHistoryStore {
+final class VmHistoryFolder implements HostStatements.VmHistoryStore {
     private static final String END = ".json";
     /** Suffix of files that were being written when a process ended. */
     private static final String HALF = ".json.new";

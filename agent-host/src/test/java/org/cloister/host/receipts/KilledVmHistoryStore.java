@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.List;
 
 /** A folder of lives whose process is killed before or after one of its writes. */
-final class KilledVmHistoryStore implements VmHistoryStore {
-    private final VmHistoryStore histories;
+final class KilledVmHistoryStore implements HostStatements.VmHistoryStore {
+    private final HostStatements.VmHistoryStore histories;
     private int left;
 
     /** The process ends here. */
@@ -14,7 +14,7 @@ final class KilledVmHistoryStore implements VmHistoryStore {
     }
 
     /** @param point counted from 1, two for each write; 0 for none */
-    KilledVmHistoryStore(VmHistoryStore histories, int point) {
+    KilledVmHistoryStore(HostStatements.VmHistoryStore histories, int point) {
         this.histories = histories;
         this.left = point;
     }

@@ -99,7 +99,7 @@ public final class RelayDatabase implements AutoCloseable {
      * @throws RelayDatabaseException from the work too; nothing was done, except after {@link Kind#UNREADABLE}: then it
      *     is unknown, every further transaction fails, and a restart finds out
      */
-    public synchronized <T, X extends Exception> T transact(TransactionWork<T, X> work)
+    public synchronized <T, X extends Exception> T transact(RelayTransaction.TransactionWork<T, X> work)
             throws RelayDatabaseException, X {
         sql.startTransaction();
         boolean done = false;

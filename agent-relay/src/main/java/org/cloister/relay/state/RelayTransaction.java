@@ -2,6 +2,16 @@ package org.cloister.relay.state;
 
 /** Gives access to the tables during a transaction; afterwards its parts throw {@link IllegalStateException}. */
 public final class RelayTransaction {
+    /**
+     * Work of one transaction, which is committed as a whole or rolled back.
+     *
+     * @param <X> exception that the work may throw in addition
+     */
+    @FunctionalInterface
+    public interface TransactionWork<T, X extends Exception> {
+        T run(RelayTransaction transaction) throws RelayDatabaseException, X;
+    }
+
     private final SqlSession sql;
     private final TicketTable tickets;
     private final SlotRecords slots;

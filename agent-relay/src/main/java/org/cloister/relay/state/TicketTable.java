@@ -25,6 +25,13 @@ public final class TicketTable {
             withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive
             FROM ticket\s""";
 
+    /**
+     * Sum of the requests of a project's open tickets, to be compared with its quota.
+     *
+     * @param nodes number of nodes, which is also the number of running VMs: each node has one
+     */
+    public record OpenTicketUsage(int tickets, long nodes, long cpus, long memoryMib) {}
+
     private final SqlSession sql;
 
     TicketTable(SqlSession sql) {

@@ -26,7 +26,6 @@ import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.relay.slurm.GlobalSlurm;
 import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.NetworkAllocator;
-import org.cloister.relay.state.OpenTicketUsage;
 import org.cloister.relay.state.RelayDatabase;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
@@ -172,7 +171,7 @@ public final class TicketLifecycle implements AutoCloseable {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<ProjectApproval> approval = context.documents.approval(project);
-                OpenTicketUsage usage = records.transaction().tickets().usage(project);
+                TicketTable.OpenTicketUsage usage = records.transaction().tickets().usage(project);
                 records.onCommitted(() -> peer.answer(
                         approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
                                 .orElseGet(() -> RefusalMessages.of(

@@ -13,6 +13,7 @@ import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.wire.Proof;
 import org.cloister.relay.state.TicketRow;
+import org.cloister.relay.state.TicketTable;
 
 /**
  * Encodes and decodes the documents that the relay stores with tickets; a stored document that cannot be decoded means
@@ -34,7 +35,7 @@ final class TicketRecords {
     }
 
     /** Returns the sum of the requests of a project's open tickets: one VM on each node. */
-    static QuotaUsage usage(org.cloister.relay.state.OpenTicketUsage open) {
+    static QuotaUsage usage(TicketTable.OpenTicketUsage open) {
         return new QuotaUsage(open.tickets(), open.nodes(), open.cpus(), open.memoryMib(), open.nodes());
     }
 

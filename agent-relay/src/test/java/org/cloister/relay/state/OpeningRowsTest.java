@@ -88,12 +88,12 @@ class OpeningRowsTest {
         assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
                 .extracting(TicketRow::id)
                 .containsExactly("o1", "o2");
-        assertThat(state.<OpenTicketUsage, RuntimeException>transact(
+        assertThat(state.<TicketTable.OpenTicketUsage, RuntimeException>transact(
                         t -> t.tickets().usage(PROJECT)))
-                .isEqualTo(new OpenTicketUsage(3, 3, 12, 3072));
-        assertThat(state.<OpenTicketUsage, RuntimeException>transact(
+                .isEqualTo(new TicketTable.OpenTicketUsage(3, 3, 12, 3072));
+        assertThat(state.<TicketTable.OpenTicketUsage, RuntimeException>transact(
                         t -> t.tickets().usageOfTickets(PROJECT)))
-                .isEqualTo(new OpenTicketUsage(1, 1, 4, 1024));
+                .isEqualTo(new TicketTable.OpenTicketUsage(1, 1, 4, 1024));
         end("o1");
         assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
                 .extracting(TicketRow::id)

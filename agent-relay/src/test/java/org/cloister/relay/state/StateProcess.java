@@ -134,7 +134,7 @@ final class StateProcess {
             all.add(row.id() + " " + row.state().toString() + " " + row.withdrawn() + " " + held);
         }
         for (String project : RelayDatabaseModel.PROJECTS) {
-            OpenTicketUsage usage = t.tickets().usage(project);
+            TicketTable.OpenTicketUsage usage = t.tickets().usage(project);
             all.add(project + " " + t.numbers().vlanOf(project).orElse(0) + " " + usage.tickets() + " "
                     + usage.nodes() + " "
                     + t.tickets().highest(project).map(TicketSequence::toString).orElse("none"));

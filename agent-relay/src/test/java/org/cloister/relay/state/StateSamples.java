@@ -74,22 +74,23 @@ final class StateSamples {
         return state.transact(transaction -> transaction.numbers().allocate(id, project, slots));
     }
 
-    static boolean is(RelayDatabase state, TransactionWork<Boolean, RuntimeException> work)
+    static boolean is(RelayDatabase state, RelayTransaction.TransactionWork<Boolean, RuntimeException> work)
             throws RelayDatabaseException {
         return state.transact(work);
     }
 
-    static long number(RelayDatabase state, TransactionWork<? extends Number, RuntimeException> work)
+    static long number(RelayDatabase state, RelayTransaction.TransactionWork<? extends Number, RuntimeException> work)
             throws RelayDatabaseException {
         return state.transact(work).longValue();
     }
 
-    static <T> List<T> list(RelayDatabase state, TransactionWork<List<T>, RuntimeException> work)
+    static <T> List<T> list(RelayDatabase state, RelayTransaction.TransactionWork<List<T>, RuntimeException> work)
             throws RelayDatabaseException {
         return state.transact(work);
     }
 
-    static <T> Optional<T> maybe(RelayDatabase state, TransactionWork<Optional<T>, RuntimeException> work)
+    static <T> Optional<T> maybe(
+            RelayDatabase state, RelayTransaction.TransactionWork<Optional<T>, RuntimeException> work)
             throws RelayDatabaseException {
         return state.transact(work);
     }

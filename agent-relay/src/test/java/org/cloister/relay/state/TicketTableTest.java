@@ -153,10 +153,10 @@ class TicketTableTest {
         insert(state, request("t1", PROJECT, new TicketSequence(1, 1), 3));
         insert(state, request("t2", PROJECT, new TicketSequence(1, 2), 2));
         insert(state, request("t3", OTHER, new TicketSequence(1, 1), 7));
-        assertThat(usage(PROJECT)).isEqualTo(new OpenTicketUsage(2, 5, 20, 5 * 1024));
+        assertThat(usage(PROJECT)).isEqualTo(new TicketTable.OpenTicketUsage(2, 5, 20, 5 * 1024));
         end("t1", TicketEnd.COMPLETED, NOON);
-        assertThat(usage(PROJECT)).isEqualTo(new OpenTicketUsage(1, 2, 8, 2 * 1024));
-        assertThat(usage("none")).isEqualTo(new OpenTicketUsage(0, 0, 0, 0));
+        assertThat(usage(PROJECT)).isEqualTo(new TicketTable.OpenTicketUsage(1, 2, 8, 2 * 1024));
+        assertThat(usage("none")).isEqualTo(new TicketTable.OpenTicketUsage(0, 0, 0, 0));
         assertThat(list(state, t -> t.tickets().openOf(PROJECT)))
                 .extracting(TicketRow::id)
                 .containsExactly("t2");
@@ -275,7 +275,7 @@ class TicketTableTest {
         return state.transact(t -> t.tickets().recordEnd(id, end, "", when));
     }
 
-    private OpenTicketUsage usage(String project) throws RelayDatabaseException {
+    private TicketTable.OpenTicketUsage usage(String project) throws RelayDatabaseException {
         return state.transact(t -> t.tickets().usage(project));
     }
 }
