@@ -1,6 +1,7 @@
 package org.cloister.relay.tickets;
 
 import java.security.GeneralSecurityException;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,11 +28,22 @@ import org.slf4j.LoggerFactory;
 final class AllocationSigner {
     private static final Logger LOG = LoggerFactory.getLogger(AllocationSigner.class);
 
-    private final TicketContext context;
+    private final TicketLifecycleSettings settings;
+    private final AttachedAgents agents;
+    private final TicketUpdates updates;
+    private final InstantSource clock;
     private final TicketJobTracker jobTracker;
 
-    AllocationSigner(TicketContext context, TicketJobTracker jobTracker) {
-        this.context = context;
+    AllocationSigner(
+            TicketLifecycleSettings settings,
+            AttachedAgents agents,
+            TicketUpdates updates,
+            InstantSource clock,
+            TicketJobTracker jobTracker) {
+        this.settings = settings;
+        this.agents = agents;
+        this.updates = updates;
+        this.clock = clock;
         this.jobTracker = jobTracker;
     }
 
@@ -69,12 +81,12 @@ final class AllocationSigner {
 
     private Allocation allocation(TicketRow row, long job, NetworkLease lease, List<AllocatedSlot> slots) {
         return new Allocation(
-                context.settings.relay(),
+                settings.relay(),
                 row.request().project(),
                 row.id(),
                 row.request().digest(),
                 job,
-                context.now(),
+                clock.instant(),
                 lease.vlan(),
                 ProjectSubnet.parse(lease.network().toString()),
                 slots);
@@ -84,7 +96,7 @@ final class AllocationSigner {
             throws RelayDatabaseException {
         DsseEnvelope signed;
         try {
-            signed = allocation.sign(context.settings.key());
+            signed = allocation.sign(settings.key());
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException("an allocation cannot be signed: " + e.getMessage(), e);
         }
@@ -92,9 +104,9 @@ final class AllocationSigner {
                 allocation.slots().stream().map(AllocatedSlot::node).toList();
         records.transaction().tickets().recordRunning(row.id(), allocation.globalJob(), nodes);
         records.transaction().tickets().recordAllocation(row.id(), signed.bytes());
-        records.event(context.event("ticket.running", row).with(AuditField.GLOBAL_JOB, allocation.globalJob()));
+        records.event(updates.event("ticket.running", row).with(AuditField.GLOBAL_JOB, allocation.globalJob()));
         for (AllocatedSlot slot : allocation.slots()) {
-            records.event(context.event("slot.given", row)
+            records.event(updates.event("slot.given", row)
                     .with(AuditField.SLOT, slot.slot())
                     .with(AuditField.NODE, slot.node())
                     .with(AuditField.HOST, slot.host().toString())
@@ -102,7 +114,7 @@ final class AllocationSigner {
                     .with(AuditField.CPUS, slot.cpus())
                     .with(AuditField.MEMORY_MIB, slot.memoryMib()));
         }
-        context.sendUpdate(records, row.id());
+        updates.sendUpdate(records, row.id());
         records.onCommitted(() -> {
             List<TicketRuntimeState.PendingClaim> waiting = List.copyOf(ticket.claims);
             ticket.claims.clear();
@@ -119,7 +131,7 @@ final class AllocationSigner {
     private Optional<List<AllocatedSlot>> slots(TicketRuntimeState ticket, NetworkLease lease, int requestedMib) {
         List<AllocatedSlot> slots = new ArrayList<>();
         for (NodeAllocation share : ticket.shares) {
-            Optional<CertifiedIdentity> host = context.agents.host(share.node());
+            Optional<CertifiedIdentity> host = agents.host(share.node());
             if (host.isEmpty()) {
                 return Optional.empty();
             }
@@ -144,8 +156,7 @@ final class AllocationSigner {
                     "waiting until the hosts of the ticket's nodes are attached ticket={} nodes={}",
                     ticket.id,
                     ticket.shares.stream().map(NodeAllocation::node).toList());
-        } else if (now - ticket.missingNs
-                > context.settings.times().hostTimeout().toNanos()) {
+        } else if (now - ticket.missingNs > settings.times().hostTimeout().toNanos()) {
             jobTracker.stop(ticket, TicketEnd.NOT_STARTED);
         }
     }

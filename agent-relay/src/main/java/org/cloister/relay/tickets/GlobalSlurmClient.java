@@ -39,7 +39,21 @@ final class GlobalSlurmClient implements AutoCloseable {
      * @param queriedNs time of the query; {@link System#nanoTime}
      * @param accountedFor tickets that had no job in the snapshot and for which accounting answered
      */
-    record JobSnapshot(long queriedNs, List<GlobalJob> jobs, Set<String> accountedFor, List<GlobalJob> accounted) {}
+    record JobSnapshot(long queriedNs, List<GlobalJob> jobs, Set<String> accountedFor, List<GlobalJob> accounted) {
+        /**
+         * Returns Slurm's answer about one ticket.
+         *
+         * @param own the ticket's jobs among {@link #jobs}
+         */
+        TicketReconciler.SlurmAnswer about(String ticket, List<GlobalJob> own) {
+            Optional<List<GlobalJob>> ended = accountedFor.contains(ticket)
+                    ? Optional.of(accounted.stream()
+                            .filter(job -> job.ticket().equals(ticket))
+                            .toList())
+                    : Optional.empty();
+            return new TicketReconciler.SlurmAnswer(own, ended);
+        }
+    }
 
     /** Result of a call; exactly one of both is present. */
     record CallResult<T>(Optional<T> value, Optional<Exception> failure) {}

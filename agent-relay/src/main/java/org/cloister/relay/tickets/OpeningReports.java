@@ -16,15 +16,19 @@ import org.cloister.relay.state.TicketRow;
 
 /** Reports the state of a project's openings to its people; changes nothing. */
 final class OpeningReports {
-    private final TicketContext context;
+    private final GroupCommitter commits;
+    private final AttachedAgents agents;
+    private final TicketListeners listeners;
 
-    OpeningReports(TicketContext context) {
-        this.context = context;
+    OpeningReports(GroupCommitter commits, AttachedAgents agents, TicketListeners listeners) {
+        this.commits = commits;
+        this.agents = agents;
+        this.listeners = listeners;
     }
 
     void sendStatus(TicketPeer device) {
         String project = device.identity().name().project();
-        context.commits.add(device.payer(), new GroupCommitter.Change() {
+        commits.add(device.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 RelayTransaction transaction = records.transaction();
@@ -64,7 +68,7 @@ final class OpeningReports {
                 claim.map(SlotRecords.Claim::since),
                 Optional.<Instant>ofNullable(row.ended()),
                 claim.map(SlotRecords.Claim::host).orElse(""),
-                runs && context.agents.isServed(controller),
-                runs && context.listeners.has(controller));
+                runs && agents.isServed(controller),
+                runs && listeners.has(controller));
     }
 }

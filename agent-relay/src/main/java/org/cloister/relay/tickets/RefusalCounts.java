@@ -10,6 +10,7 @@ import java.util.Optional;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.ticket.TicketClause;
+import org.cloister.relay.state.RelayDatabaseException;
 
 /**
  * Counts refusals of signed tickets and openings, so that the audit log has at most one record per minute for each
@@ -83,5 +84,13 @@ final class RefusalCounts {
                 (key, have) -> have.count <= recorded.count
                         ? null
                         : new Counted(key, have.count - recorded.count, now, have.signer, Optional.empty()));
+    }
+
+    /** Writes the counted refusals to the outbox; they reach the log when it can be written. */
+    void record(GroupCommitter.Context records, List<Counted> counted, Instant now) throws RelayDatabaseException {
+        for (Counted each : counted) {
+            records.event(each.event(now));
+            records.onCommitted(() -> markWritten(each, now));
+        }
     }
 }

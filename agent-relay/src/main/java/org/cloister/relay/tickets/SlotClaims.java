@@ -2,6 +2,7 @@ package org.cloister.relay.tickets;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketState;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.SlotRecords;
@@ -30,23 +32,43 @@ final class SlotClaims {
 
     static final String PART_TYPE = "application/vnd.in-toto+json";
 
-    private final TicketContext context;
+    private final DeliveredDocuments documents;
+    private final GroupCommitter commits;
+    private final OpenTickets openTickets;
+    private final VmLocations vmLocations;
+    private final TicketListeners listeners;
+    private final TicketUpdates updates;
     private final TicketJobTracker jobTracker;
+    private final InstantSource clock;
     private final SignerIdentities signers;
 
-    SlotClaims(TicketContext context, TicketJobTracker jobTracker) {
-        this.context = context;
+    SlotClaims(
+            DeliveredDocuments documents,
+            GroupCommitter commits,
+            OpenTickets openTickets,
+            VmLocations vmLocations,
+            TicketListeners listeners,
+            TicketUpdates updates,
+            TicketJobTracker jobTracker,
+            InstantSource clock) {
+        this.documents = documents;
+        this.commits = commits;
+        this.openTickets = openTickets;
+        this.vmLocations = vmLocations;
+        this.listeners = listeners;
+        this.updates = updates;
         this.jobTracker = jobTracker;
-        this.signers = new SignerIdentities(context.documents);
+        this.clock = clock;
+        this.signers = new SignerIdentities(documents);
     }
 
     void claim(TicketPeer host, String ticket, long job) {
-        context.commits.add(payer(host, ticket), new Claim(host, ticket, job));
+        commits.add(payer(host, ticket), new Claim(host, ticket, job));
     }
 
     /** Returns whose turn the claim uses: that of the project that waits for it, if the ticket is open. */
     private String payer(TicketPeer host, String ticket) {
-        TicketRuntimeState open = context.openTickets.get(ticket);
+        TicketRuntimeState open = openTickets.find(ticket);
         return open == null ? host.payer() : open.project;
     }
 
@@ -101,7 +123,7 @@ final class SlotClaims {
         }
         List<ByteString> chain = TicketRecords.decodeChain(
                 records.transaction().tickets().chain(row.id()).orElseThrow());
-        ProjectTrustBundle project = context.documents.trustBundle(row.request().project(), signers.anchor(chain));
+        ProjectTrustBundle project = documents.trustBundle(row.request().project(), signers.anchor(chain));
         if (project.documentBytes() > ProjectTrustBundle.MAX_DOCUMENTS) {
             records.onCommitted(() -> host.answer(RefusalMessages.of(
                     row.id(),
@@ -115,11 +137,11 @@ final class SlotClaims {
         String name = host.identity().name().toString();
         boolean first = records.transaction().slots().claims(row.id()).stream()
                 .noneMatch(claim -> claim.slot() == allocated.slot());
-        records.transaction().slots().claim(row.id(), allocated.slot(), name, context.now());
-        records.onCommitted(() -> context.vmLocations.onSlotClaimed(
+        records.transaction().slots().claim(row.id(), allocated.slot(), name, clock.instant());
+        records.onCommitted(() -> vmLocations.onSlotClaimed(
                 row.request(), allocated.slot(), host.identity().name()));
         if (first) {
-            records.event(context.event("slot.claimed", row)
+            records.event(updates.event("slot.claimed", row)
                     .by(host.identity().key().id())
                     .with(AuditField.SLOT, allocated.slot())
                     .with(AuditField.HOST, name));
@@ -128,7 +150,7 @@ final class SlotClaims {
                 records.transaction().tickets().envelope(row.id()).orElseThrow());
         records.onAudited(() -> host.answer(
                 row.id(),
-                new RelayTicketMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), context.head(), project)));
+                new RelayTicketMessage.Claimed(ticket, chain, ByteString.copyFrom(envelope), updates.head(), project)));
     }
 
     private static Optional<AllocatedSlot> slot(byte[] envelope, CertifiedIdentity host, long job) {
@@ -148,7 +170,7 @@ final class SlotClaims {
             host.answer(RefusalMessages.of(ticket, TicketClause.SIGNATURE, String.valueOf(e.getMessage())));
             return;
         }
-        context.commits.add(host.payer(), new GroupCommitter.Change() {
+        commits.add(host.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 store(records, host, report, envelope);
@@ -178,18 +200,18 @@ final class SlotClaims {
         if (records.transaction()
                 .slots()
                 .addStatement(ticket, signer, envelope, TicketRecords.encodeChain(host.chain()))) {
-            records.event(context.event("slot.reported", row.get())
+            records.event(updates.event("slot.reported", row.get())
                     .by(signer)
                     .with(AuditField.SLOT, report.slot())
                     .with(AuditField.HOST, name));
-            records.onAudited(() -> context.listeners.sendUpdate(
+            records.onAudited(() -> listeners.sendUpdate(
                     row.get().request().signer(),
                     ticket + "/" + report.slot(),
                     new RelayTicketMessage.ForwardedStatement(
                             ticket, report.slot(), report.statement(), host.chain())));
         }
         records.onAudited(
-                () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), context.head())));
+                () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), updates.head())));
     }
 
     /** Returns the hosts' statements of a ticket's receipt that have been received. */

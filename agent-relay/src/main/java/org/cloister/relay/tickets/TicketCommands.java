@@ -15,6 +15,7 @@ import org.cloister.protocol.ticket.SignedTicket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
 import org.cloister.protocol.ticket.Withdrawal;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
@@ -26,23 +27,37 @@ import org.cloister.relay.state.TicketRow;
 final class TicketCommands {
     static final String DRAINING = "draining";
 
-    private final TicketContext context;
+    private final DeliveredDocuments documents;
+    private final GroupCommitter commits;
+    private final OpenTickets openTickets;
+    private final TicketUpdates updates;
+    private final TicketAdmission admission;
     private final TicketJobTracker jobTracker;
+    private final TicketMetrics metrics;
 
-    TicketCommands(TicketContext context, TicketJobTracker jobTracker) {
-        this.context = context;
+    TicketCommands(
+            DeliveredDocuments documents,
+            GroupCommitter commits,
+            OpenTickets openTickets,
+            TicketUpdates updates,
+            TicketAdmission admission,
+            TicketJobTracker jobTracker,
+            TicketMetrics metrics) {
+        this.documents = documents;
+        this.commits = commits;
+        this.openTickets = openTickets;
+        this.updates = updates;
+        this.admission = admission;
         this.jobTracker = jobTracker;
+        this.metrics = metrics;
     }
 
     void submitTicket(TicketPeer peer, List<ByteString> chain, ByteString envelope) {
         try {
             SignedTicket signed = SignedTicket.read(envelope.toByteArray(), peer.identity());
-            context.commits.add(
-                    peer.payer(),
-                    new TicketAdmission(
-                            context, jobTracker, peer, new TicketAdmission.Submission(chain, envelope, signed)));
+            commits.add(peer.payer(), admission.of(peer, new TicketAdmission.Submission(chain, envelope, signed)));
         } catch (TicketRefusedException e) {
-            context.metrics.countRefusal(context.metrics.refused, e.clause());
+            metrics.countRefusal(metrics.refused, e.clause());
             peer.answer(RefusalMessages.of("", e));
         }
     }
@@ -52,12 +67,9 @@ final class TicketCommands {
         try {
             CertifiedIdentity opener = opener(device, chain);
             SignedOpening signed = SignedOpening.read(envelope.toByteArray(), opener);
-            context.commits.add(
-                    device.payer(),
-                    new TicketAdmission(
-                            context, jobTracker, device, new TicketAdmission.Submission(chain, envelope, signed)));
+            commits.add(device.payer(), admission.of(device, new TicketAdmission.Submission(chain, envelope, signed)));
         } catch (TicketRefusedException e) {
-            context.metrics.countRefusal(context.metrics.notOpened, e.clause());
+            metrics.countRefusal(metrics.notOpened, e.clause());
             device.answer(RefusalMessages.of("", e));
         }
     }
@@ -66,7 +78,7 @@ final class TicketCommands {
         try {
             CertifiedIdentity opener = opener(device, chain);
             Withdrawal withdrawal = SignedOpening.readWithdrawal(envelope.toByteArray(), opener);
-            context.commits.add(device.payer(), new WithdrawalChange(device, opener, withdrawal));
+            commits.add(device.payer(), new WithdrawalChange(device, opener, withdrawal));
         } catch (TicketRefusedException e) {
             device.answer(RefusalMessages.of("", e));
         }
@@ -79,13 +91,13 @@ final class TicketCommands {
             Optional<CertifiedIdentity> verified = device.verifiedChain(chain);
             if (verified.isPresent()) {
                 // This stream has verified the chain already; only revocation or expiry may have changed.
-                context.documents.trustStore().require(verified.get());
+                documents.trustStore().require(verified.get());
                 return verified.get();
             }
             CertificateChain parsed = CertificateChain.parse(
                     chain.stream().map(ByteString::toByteArray).toList());
             requireOwn(device, subject, parsed.claimed());
-            opener = context.documents.trustStore().verify(parsed, Set.of(CertificateRole.OPENER));
+            opener = documents.trustStore().verify(parsed, Set.of(CertificateRole.OPENER));
         } catch (IdentityRefusedException e) {
             throw new TicketRefusedException(
                     TicketClause.SIGNATURE,
@@ -118,8 +130,8 @@ final class TicketCommands {
      */
     void updateSignerChain(CertifiedIdentity signer, List<ByteString> chain) {
         byte[] encoded = TicketRecords.encodeChain(chain);
-        context.commits.add(TicketPeer.payer(signer.name()), records -> {
-            for (TicketRuntimeState ticket : List.copyOf(context.openTickets.values())) {
+        commits.add(TicketPeer.payer(signer.name()), records -> {
+            for (TicketRuntimeState ticket : openTickets.all()) {
                 boolean same = ticket.signer
                         .filter(before -> before.name().equals(signer.name())
                                 && before.key().equals(signer.key())
@@ -135,7 +147,7 @@ final class TicketCommands {
     void withdrawTicket(TicketPeer peer, ByteString envelope) {
         try {
             Withdrawal withdrawal = SignedTicket.readWithdrawal(envelope.toByteArray(), peer.identity());
-            context.commits.add(peer.payer(), new WithdrawalChange(peer, peer.identity(), withdrawal));
+            commits.add(peer.payer(), new WithdrawalChange(peer, peer.identity(), withdrawal));
         } catch (TicketRefusedException e) {
             peer.answer(RefusalMessages.of("", e));
         }
@@ -161,10 +173,10 @@ final class TicketCommands {
                 return;
             }
             if (records.transaction().tickets().recordWithdrawal(withdrawal.ticket())) {
-                records.event(context.event("ticket.withdrawn", row.get())
+                records.event(updates.event("ticket.withdrawn", row.get())
                         .by(signer.key().id()));
             }
-            RelayTicketMessage.Update update = context.update(records.transaction(), row.get());
+            RelayTicketMessage.Update update = updates.update(records.transaction(), row.get());
             // Ends continue whether or not the log can be written.
             records.onCommitted(jobTracker::onWithdrawal);
             records.onAudited(() -> peer.answer(update));
@@ -177,7 +189,7 @@ final class TicketCommands {
     }
 
     void sendStatus(TicketPeer peer, String ticket) {
-        context.commits.add(peer.payer(), new GroupCommitter.Change() {
+        commits.add(peer.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = own(records.transaction(), peer.identity(), ticket);
@@ -186,7 +198,7 @@ final class TicketCommands {
                             ticket, peer.identity().name().project())));
                     return;
                 }
-                RelayTicketMessage.Update update = context.update(records.transaction(), row.get());
+                RelayTicketMessage.Update update = updates.update(records.transaction(), row.get());
                 List<RelayTicketMessage.ForwardedStatement> parts =
                         SlotClaims.statements(records.transaction(), ticket);
                 records.onAudited(() -> {

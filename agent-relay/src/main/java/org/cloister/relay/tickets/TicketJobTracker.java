@@ -1,6 +1,7 @@
 package org.cloister.relay.tickets;
 
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +18,7 @@ import org.cloister.relay.slurm.GlobalJob;
 import org.cloister.relay.slurm.GlobalPartitions;
 import org.cloister.relay.slurm.JobSubmission;
 import org.cloister.relay.slurm.NodeAllocation;
+import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.TicketRow;
 import org.cloister.slurm.SlurmRefusedException;
@@ -33,17 +35,38 @@ final class TicketJobTracker {
     private static final long CANCEL_AGAIN_NS = Duration.ofSeconds(10).toNanos();
     private static final int MAX_BACKOFF = 8;
 
-    private final TicketContext context;
+    private final TicketLifecycleSettings settings;
+    private final DeliveredDocuments documents;
+    private final GroupCommitter commits;
+    private final OpenTickets openTickets;
+    private final TicketUpdates updates;
+    private final TicketMetrics metrics;
+    private final InstantSource clock;
     private final Optional<GlobalSlurmClient> slurm;
     private final AllocationSigner allocationSigner;
     /** Newest snapshot that waits for the records thread. */
     private final AtomicReference<Optional<GlobalSlurmClient.JobSnapshot>> newest =
             new AtomicReference<>(Optional.empty());
 
-    TicketJobTracker(TicketContext context, Optional<GlobalSlurmClient> slurm) {
-        this.context = context;
+    TicketJobTracker(
+            TicketLifecycleSettings settings,
+            Optional<GlobalSlurmClient> slurm,
+            DeliveredDocuments documents,
+            AttachedAgents agents,
+            GroupCommitter commits,
+            OpenTickets openTickets,
+            TicketUpdates updates,
+            TicketMetrics metrics,
+            InstantSource clock) {
+        this.settings = settings;
         this.slurm = slurm;
-        this.allocationSigner = new AllocationSigner(context, this);
+        this.documents = documents;
+        this.commits = commits;
+        this.openTickets = openTickets;
+        this.updates = updates;
+        this.metrics = metrics;
+        this.clock = clock;
+        this.allocationSigner = new AllocationSigner(settings, agents, updates, clock, this);
     }
 
     /** Thread-safe. */
@@ -56,15 +79,10 @@ final class TicketJobTracker {
         return slurm.isPresent() && slurm.get().partitions().controllers().isPresent();
     }
 
-    AllocationSigner allocationSigner() {
-        return allocationSigner;
-    }
-
     /** Tracks a new ticket, of which nothing was submitted. */
     void track(TicketRow row, CertifiedIdentity signer) {
         long now = System.nanoTime();
-        context.openTickets.put(
-                row.id(), new TicketRuntimeState(row.id(), row.request().project(), Optional.of(signer), now, now));
+        openTickets.add(new TicketRuntimeState(row.id(), row.request().project(), Optional.of(signer), now, now));
     }
 
     /**
@@ -73,19 +91,17 @@ final class TicketJobTracker {
      */
     void resume(TicketRow row, Optional<CertifiedIdentity> signer) {
         long now = System.nanoTime();
-        context.openTickets.put(
+        openTickets.add(new TicketRuntimeState(
                 row.id(),
-                new TicketRuntimeState(
-                        row.id(),
-                        row.request().project(),
-                        signer,
-                        now,
-                        now + context.settings.times().submissionSettleTime().toNanos()));
+                row.request().project(),
+                signer,
+                now,
+                now + settings.times().submissionSettleTime().toNanos()));
     }
 
     /** Stops an opening because a later one was accepted: a controlling VM's address belongs to one VM. */
     void supersede(TicketRow row) {
-        TicketRuntimeState ticket = context.openTickets.get(row.id());
+        TicketRuntimeState ticket = openTickets.find(row.id());
         if (ticket != null) {
             stop(ticket, TicketEnd.SUPERSEDED);
         }
@@ -93,18 +109,18 @@ final class TicketJobTracker {
 
     /** Submits the ticket's job. The record states first that Slurm may have the job from then on. */
     void submit(String id) {
-        TicketRuntimeState ticket = context.openTickets.get(id);
+        TicketRuntimeState ticket = openTickets.find(id);
         if (ticket == null || ticket.busy || slurm.isEmpty()) {
             return;
         }
         ticket.busy = true;
-        context.metrics.submissions.inc();
-        context.commits.add(ticket.project, new GroupCommitter.Change() {
+        metrics.submissions.inc();
+        commits.add(ticket.project, new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
-                Optional<ProjectApproval> approval = row.flatMap(
-                        each -> context.documents.approval(each.request().project()));
+                Optional<ProjectApproval> approval =
+                        row.flatMap(each -> documents.approval(each.request().project()));
                 boolean wanted = row.isPresent()
                         && (row.get().state() == TicketState.ACCEPTED
                                 || row.get().state() == TicketState.QUEUED)
@@ -136,7 +152,7 @@ final class TicketJobTracker {
                             "the relay no longer has a partition for controlling VMs");
                     return;
                 }
-                records.transaction().tickets().recordSubmission(id, context.now());
+                records.transaction().tickets().recordSubmission(id, clock.instant());
                 JobSubmission what = submission(partition, row.get(), approval.get(), resources);
                 records.onCommitted(() -> slurm.get().submit(ticket.project, what, answer -> submitted(id, answer)));
             }
@@ -164,8 +180,8 @@ final class TicketJobTracker {
     private JobSubmission submission(
             String partition, TicketRow row, ProjectApproval approval, ResourceRequest resources) {
         Duration limit = Duration.ofMinutes(resources.minutes())
-                .plus(context.settings.times().bootTime())
-                .plus(context.settings.times().eraseTime());
+                .plus(settings.times().bootTime())
+                .plus(settings.times().eraseTime());
         return new JobSubmission(
                 partition,
                 row.id(),
@@ -182,7 +198,7 @@ final class TicketJobTracker {
 
     private void end(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
-        context.recordEnd(records, row, end, text);
+        updates.recordEnd(records, row, end, text);
         if (row.isOpening()) {
             // Another opening may wait for this end.
             records.onCommitted(this::onWithdrawal);
@@ -191,7 +207,7 @@ final class TicketJobTracker {
 
     /** Records the result of sbatch. Thread-safe. */
     private void submitted(String id, GlobalSlurmClient.CallResult<Long> answer) {
-        context.commits.add(new GroupCommitter.Change() {
+        commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
@@ -211,7 +227,7 @@ final class TicketJobTracker {
     }
 
     private void settle(String id, Optional<Exception> failure) {
-        TicketRuntimeState ticket = context.openTickets.get(id);
+        TicketRuntimeState ticket = openTickets.find(id);
         if (ticket == null) {
             return;
         }
@@ -220,7 +236,7 @@ final class TicketJobTracker {
         ticket.changedNs = now;
         int factor = 1;
         if (failure.isPresent() && !(failure.get() instanceof SlurmRefusedException)) {
-            context.metrics.slurmUnavailable.inc();
+            metrics.slurmUnavailable.inc();
             LOG.warn(
                     "sbatch did not answer and may be repeated ticket={} reason=\"{}\"",
                     id,
@@ -231,14 +247,14 @@ final class TicketJobTracker {
             ticket.failures = 0;
         }
         ticket.settledNs =
-                now + factor * context.settings.times().submissionSettleTime().toNanos();
+                now + factor * settings.times().submissionSettleTime().toNanos();
         slurm.ifPresent(GlobalSlurmClient::pollSoon);
     }
 
     private void adopt(GroupCommitter.Context records, TicketRow row, long job) throws RelayDatabaseException {
         if (records.transaction().tickets().recordQueued(row.id(), job)) {
-            records.event(context.event("ticket.queued", row).with(AuditField.GLOBAL_JOB, job));
-            context.sendUpdate(records, row.id());
+            records.event(updates.event("ticket.queued", row).with(AuditField.GLOBAL_JOB, job));
+            updates.sendUpdate(records, row.id());
         }
     }
 
@@ -261,7 +277,7 @@ final class TicketJobTracker {
 
     /** Keeps a host's claim that arrives before the allocation is signed. */
     void awaitAllocation(String id, TicketRuntimeState.PendingClaim waiting) {
-        TicketRuntimeState ticket = context.openTickets.get(id);
+        TicketRuntimeState ticket = openTickets.find(id);
         if (ticket == null) {
             waiting.peer().answer(RefusalMessages.unavailable(id));
         } else {
@@ -276,7 +292,7 @@ final class TicketJobTracker {
             // The change that waits uses the newest snapshot.
             return;
         }
-        context.commits.add(new GroupCommitter.Change() {
+        commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<GlobalSlurmClient.JobSnapshot> polled = newest.getAndSet(Optional.empty());
@@ -296,22 +312,12 @@ final class TicketJobTracker {
             throws RelayDatabaseException {
         Map<String, List<GlobalJob>> jobs = snapshot.jobs().stream().collect(Collectors.groupingBy(GlobalJob::ticket));
         for (TicketRow row : records.transaction().tickets().open()) {
-            TicketRuntimeState ticket = context.openTickets.get(row.id());
+            TicketRuntimeState ticket = openTickets.find(row.id());
             if (ticket != null && !ticket.busy && snapshot.queriedNs() - ticket.changedNs > 0) {
                 boolean settled = snapshot.queriedNs() - ticket.settledNs >= 0;
-                follow(records, row, ticket, settled, answer(snapshot, jobs, row));
+                follow(records, row, ticket, settled, snapshot.about(row.id(), jobs.getOrDefault(row.id(), List.of())));
             }
         }
-    }
-
-    private static TicketReconciler.SlurmAnswer answer(
-            GlobalSlurmClient.JobSnapshot snapshot, Map<String, List<GlobalJob>> jobs, TicketRow row) {
-        Optional<List<GlobalJob>> accounted = snapshot.accountedFor().contains(row.id())
-                ? Optional.of(snapshot.accounted().stream()
-                        .filter(job -> job.ticket().equals(row.id()))
-                        .toList())
-                : Optional.empty();
-        return new TicketReconciler.SlurmAnswer(jobs.getOrDefault(row.id(), List.of()), accounted);
     }
 
     private void follow(
@@ -331,7 +337,7 @@ final class TicketJobTracker {
                 adopt(records, row, adopt.job());
             } else if (step instanceof TicketReconciler.Step.Cancel cancel) {
                 if (stop.isEmpty()) {
-                    context.metrics.duplicateJobs.inc(cancel.jobs().size());
+                    metrics.duplicateJobs.inc(cancel.jobs().size());
                     LOG.warn("cancelling duplicate jobs ticket={} jobs={}", row.id(), cancel.jobs());
                 }
                 records.onCommitted(() -> cancel(ticket, cancel.jobs()));
@@ -348,10 +354,9 @@ final class TicketJobTracker {
         if (slurm.isEmpty() || now - ticket.cancelledNs < CANCEL_AGAIN_NS) {
             return;
         }
-        TicketRuntimeState tracked = ticket;
-        tracked.cancelledNs = now;
-        Runnable again = () -> context.commits.add(records -> tracked.cancelledNs = now - CANCEL_AGAIN_NS);
-        jobs.forEach(job -> slurm.get().cancel(tracked.project, job, again));
+        ticket.cancelledNs = now;
+        Runnable again = () -> commits.add(records -> ticket.cancelledNs = now - CANCEL_AGAIN_NS);
+        jobs.forEach(job -> slurm.get().cancel(ticket.project, job, again));
     }
 
     /** Assigns the job's nodes; their CPUs and memory are first queried from Slurm. */
@@ -366,7 +371,7 @@ final class TicketJobTracker {
                 .shares(
                         ticket.project,
                         job.id(),
-                        answer -> context.commits.add(new GroupCommitter.Change() {
+                        answer -> commits.add(new GroupCommitter.Change() {
                             @Override
                             public void apply(GroupCommitter.Context changed) throws RelayDatabaseException {
                                 List<NodeAllocation> shares =

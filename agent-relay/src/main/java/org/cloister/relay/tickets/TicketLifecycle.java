@@ -2,15 +2,14 @@ package org.cloister.relay.tickets;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.security.cert.CertificateEncodingException;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.cloister.audit.AuditLogWriter;
@@ -38,11 +37,19 @@ import org.slf4j.LoggerFactory;
 public final class TicketLifecycle implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(TicketLifecycle.class);
     private static final int RECENT = 1000;
-    private static final int MAX_DELETED = 500;
-    private static final long MAINTENANCE_NS = Duration.ofSeconds(60).toNanos();
     private static final long CLAIM_NS = Duration.ofSeconds(60).toNanos();
 
-    private final TicketContext context;
+    private final TicketLifecycleSettings settings;
+    private final DeliveredDocuments documents;
+    private final AuditLogWriter log;
+    private final InstantSource clock;
+    private final GroupCommitter commits;
+    private final TicketListeners listeners = new TicketListeners();
+    private final VmLocations vmLocations = new VmLocations();
+    private final OpenTickets openTickets = new OpenTickets();
+    private final RefusalCounts refusals = new RefusalCounts();
+    private final AuditBudget budget;
+    private final TicketUpdates updates;
     private final Optional<GlobalSlurmClient> slurm;
     private final TicketJobTracker jobTracker;
     private final TicketCommands commands;
@@ -51,13 +58,10 @@ public final class TicketLifecycle implements AutoCloseable {
     private final SignerIdentities signers;
     /** Streams of controlling VMs, whose certificates are not those of their links. */
     private final RevocableSessions<TicketPeer> controllers = new RevocableSessions<>();
-    /** Time since when projects have needed no VLAN, by project; used on the records thread only. */
-    private final Map<String, Long> idle = new HashMap<>();
 
+    private final RecordMaintenance maintenance;
     /** Flag that is set while a periodic check waits for the records thread. */
     private final AtomicBoolean checkPending = new AtomicBoolean();
-
-    private long maintainedNs = System.nanoTime();
 
     /**
      * Resumes the tickets that an earlier process of the relay left.
@@ -74,23 +78,50 @@ public final class TicketLifecycle implements AutoCloseable {
             InstantSource clock,
             TicketMetrics metrics)
             throws IOException {
-        GroupCommitter commits = new GroupCommitter(state, log);
-        this.context = new TicketContext(settings, documents, agents, commits, log, clock, metrics);
-        this.slurm = slurm.map(each -> new GlobalSlurmClient(
-                each, settings.times().pollInterval(), () -> Set.copyOf(context.openTickets.keySet())));
-        this.jobTracker = new TicketJobTracker(context, this.slurm);
-        this.commands = new TicketCommands(context, jobTracker);
-        this.claims = new SlotClaims(context, jobTracker);
-        this.openings = new OpeningReports(context);
+        this.settings = settings;
+        this.documents = documents;
+        this.log = log;
+        this.clock = clock;
+        this.commits = new GroupCommitter(state, log);
+        this.budget = new AuditBudget(settings.auditSpace().projectBytes());
+        this.updates = new TicketUpdates(clock, log, listeners, vmLocations, openTickets, metrics);
+        this.slurm =
+                slurm.map(each -> new GlobalSlurmClient(each, settings.times().pollInterval(), openTickets::ids));
+        this.jobTracker = new TicketJobTracker(
+                settings, this.slurm, documents, agents, commits, openTickets, updates, metrics, clock);
+        TicketAdmission admission = new TicketAdmission(
+                settings.auditSpace(),
+                documents,
+                log,
+                budget,
+                refusals,
+                openTickets,
+                updates,
+                jobTracker,
+                metrics,
+                clock);
+        this.commands = new TicketCommands(documents, commits, openTickets, updates, admission, jobTracker, metrics);
+        this.claims =
+                new SlotClaims(documents, commits, openTickets, vmLocations, listeners, updates, jobTracker, clock);
+        this.openings = new OpeningReports(commits, agents, listeners);
         this.signers = new SignerIdentities(documents);
-        List<TicketRow> open = state.transact(transaction -> {
-            Instant now = context.now();
+        this.maintenance = new RecordMaintenance(listeners, settings.times().vlanLease(), clock, System.nanoTime());
+        int open = resume(state);
+        LOG.info("resuming tickets open={} slurm={}", open, slurm.isPresent() ? "yes" : "none");
+        commits.start();
+        this.slurm.ifPresent(calls -> calls.startPolling(jobTracker::onJobSnapshot));
+    }
+
+    /** Resumes the open tickets, and charges today's audit budgets for what was accepted before. */
+    private int resume(RelayDatabase state) throws RelayDatabaseException {
+        return state.transact(transaction -> {
+            Instant now = clock.instant();
             for (TicketTable.AcceptedTotals each : transaction.tickets().acceptedSince(AuditBudget.midnight(now))) {
-                context.budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
+                budget.charge(each.project(), AuditBudget.cost(each.tickets(), each.nodes()), now);
             }
             for (TicketRow row : transaction.tickets().open()) {
                 jobTracker.resume(row, signers.of(transaction, row));
-                context.vmLocations.resume(transaction, row);
+                vmLocations.resume(transaction, row);
                 if (row.isOpening()
                         && row.request().sequence().epoch()
                                 < transaction
@@ -99,11 +130,8 @@ public final class TicketLifecycle implements AutoCloseable {
                     jobTracker.supersede(row);
                 }
             }
-            return transaction.tickets().open();
+            return transaction.tickets().open().size();
         });
-        LOG.info("resuming tickets open={} slurm={}", open.size(), slurm.isPresent() ? "yes" : "none");
-        commits.start();
-        this.slurm.ifPresent(calls -> calls.startPolling(jobTracker::onJobSnapshot));
     }
 
     /**
@@ -118,14 +146,13 @@ public final class TicketLifecycle implements AutoCloseable {
             controllers.add(peer, peer.identity());
             commands.updateSignerChain(peer.identity(), chain);
         }
-        context.listeners.add(peer);
+        listeners.add(peer);
         // Other peers have seen the relay's chain in their links' handshakes.
-        peer.sendUpdate(
-                "welcome", new RelayTicketMessage.Welcome(context.head(), controller ? context.chain() : List.of()));
+        peer.sendUpdate("welcome", new RelayTicketMessage.Welcome(updates.head(), controller ? chain() : List.of()));
     }
 
     void removePeer(TicketPeer peer) {
-        context.listeners.remove(peer);
+        listeners.remove(peer);
         controllers.remove(peer);
     }
 
@@ -167,11 +194,12 @@ public final class TicketLifecycle implements AutoCloseable {
 
     private void sendQuota(TicketPeer peer) {
         String project = peer.identity().name().project();
-        context.commits.add(peer.payer(), new GroupCommitter.Change() {
+        commits.add(peer.payer(), new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
-                Optional<ProjectApproval> approval = context.documents.approval(project);
-                TicketTable.OpenTicketUsage usage = records.transaction().tickets().usage(project);
+                Optional<ProjectApproval> approval = documents.approval(project);
+                TicketTable.OpenTicketUsage usage =
+                        records.transaction().tickets().usage(project);
                 records.onCommitted(() -> peer.answer(
                         approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
                                 .orElseGet(() -> RefusalMessages.of(
@@ -189,26 +217,26 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Writes an event of another part of the relay to the audit log. */
     public void record(AuditEvent event) {
-        context.commits.add(records -> records.event(event));
+        commits.add(records -> records.event(event));
     }
 
     /** Writes the last event, and before it the refusals that were counted until then. */
     public void recordLast(AuditEvent event) {
-        context.commits.add(records -> {
-            context.recordRefusals(records, context.refusals.all());
+        commits.add(records -> {
+            refusals.record(records, refusals.all(), clock.instant());
             records.event(event);
         });
     }
 
     /** Returns the newest signed head of the audit log, an envelope. */
     public ByteString head() {
-        return context.head();
+        return updates.head();
     }
 
     /** Ends the tickets of signers that are no longer trusted, and maintains the records; called once a second. */
     public void runPeriodicChecks() {
         for (RevocableSessions.RevokedSession<TicketPeer> each :
-                context.documents.trustStore().removeRevoked(controllers)) {
+                documents.trustStore().removeRevoked(controllers)) {
             LOG.info(
                     "closing ticket stream peer={} reason=\"{}\"",
                     each.by().name(),
@@ -219,7 +247,7 @@ public final class TicketLifecycle implements AutoCloseable {
             // The previous check still waits for a stalled disk.
             return;
         }
-        context.commits.add(new GroupCommitter.Change() {
+        commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 checkPending.set(false);
@@ -234,7 +262,7 @@ public final class TicketLifecycle implements AutoCloseable {
     }
 
     private void endTicketsAndMaintain(GroupCommitter.Context records, long now) throws RelayDatabaseException {
-        for (TicketRuntimeState ticket : List.copyOf(context.openTickets.values())) {
+        for (TicketRuntimeState ticket : openTickets.all()) {
             if (ticket.stop.isEmpty() && !signers.isTrusted(ticket.signer)) {
                 jobTracker.stop(ticket, TicketEnd.REVOKED);
             }
@@ -244,31 +272,24 @@ public final class TicketLifecycle implements AutoCloseable {
             ticket.claims.removeAll(late);
             late.forEach(each -> each.peer().answer(RefusalMessages.unavailable(ticket.id)));
         }
-        context.budget.updateExhausted(context.now());
-        if (context.log.isWritable() && context.settings.auditSpace().isAmple()) {
-            context.recordRefusals(records, context.refusals.due(context.now()));
+        budget.updateExhausted(clock.instant());
+        if (log.isWritable() && settings.auditSpace().isAmple()) {
+            refusals.record(records, refusals.due(clock.instant()), clock.instant());
         }
-        if (now - maintainedNs > MAINTENANCE_NS) {
-            maintainedNs = now;
-            maintain(records, now);
-        }
+        maintenance.runIfDue(records.transaction(), now);
     }
 
-    private void maintain(GroupCommitter.Context records, long now) throws RelayDatabaseException {
-        RelayTransaction transaction = records.transaction();
-        transaction.numbers().tick();
-        transaction.tickets().forget(context.now().minus(TicketTable.KEPT), MAX_DELETED);
-        List<String> without = transaction.numbers().idleProjects();
-        idle.keySet().retainAll(without);
-        for (String project : without) {
-            if (context.listeners.has(project)) {
-                idle.remove(project);
-            } else if (now - idle.computeIfAbsent(project, each -> now)
-                    > context.settings.times().vlanLease().toNanos()) {
-                transaction.numbers().releaseVlan(project);
-                idle.remove(project);
+    /** Returns the relay's own certificates, the leaf first. */
+    private List<ByteString> chain() {
+        List<ByteString> chain = new ArrayList<>();
+        try {
+            for (X509Certificate each : settings.credential().get().chain()) {
+                chain.add(ByteString.copyFrom(each.getEncoded()));
             }
+        } catch (CertificateEncodingException e) {
+            throw new IllegalStateException("a certificate of the relay cannot be encoded", e);
         }
+        return chain;
     }
 
     /** Stops or resumes the acceptance of new tickets; the setting persists across restarts. */
@@ -282,7 +303,7 @@ public final class TicketLifecycle implements AutoCloseable {
                 } else {
                     records.transaction().marks().clear(TicketCommands.DRAINING);
                 }
-                records.event(AuditEvent.of(context.now(), on ? "relay.draining" : "relay.undrained"));
+                records.event(AuditEvent.of(clock.instant(), on ? "relay.draining" : "relay.undrained"));
             }
             return on;
         });
@@ -302,7 +323,7 @@ public final class TicketLifecycle implements AutoCloseable {
                     rows,
                     transaction.marks().get(TicketCommands.DRAINING).isPresent(),
                     transaction.numbers().vlans(),
-                    context.log.isWritable());
+                    log.isWritable());
         });
     }
 
@@ -312,7 +333,7 @@ public final class TicketLifecycle implements AutoCloseable {
 
     private <T> CompletableFuture<T> query(Query<T> query) {
         CompletableFuture<T> answer = new CompletableFuture<>();
-        context.commits.add(new GroupCommitter.Change() {
+        commits.add(new GroupCommitter.Change() {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 T found = query.run(records);
@@ -330,17 +351,17 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Returns the host of this VM; empty while no host has claimed its slot or its running opening. */
     public Optional<CertificateName> hostOf(CertificateName vm) {
-        return context.vmLocations.findHost(vm);
+        return vmLocations.findHost(vm);
     }
 
     /** Returns the number of open tickets, for a metric. */
     public int open() {
-        return context.openTickets.size();
+        return openTickets.size();
     }
 
     /** Returns the number of waiting changes of the records, for a metric. */
     public int waiting() {
-        return context.commits.waiting();
+        return commits.waiting();
     }
 
     /** Returns the seconds since the Global Slurm last answered; 0 without one. */
@@ -350,17 +371,17 @@ public final class TicketLifecycle implements AutoCloseable {
 
     /** Returns the number of projects whose audit budget of the day is used up, for a metric. */
     public int exhaustedProjects() {
-        return context.budget.exhausted();
+        return budget.exhausted();
     }
 
     public boolean isAuditWritable() {
-        return context.log.isWritable();
+        return log.isWritable();
     }
 
     /** Completes the waiting requests. Jobs continue, and the next process of the relay tracks them. */
     @Override
     public void close() {
-        context.commits.close();
+        commits.close();
         slurm.ifPresent(GlobalSlurmClient::close);
     }
 }

@@ -1,96 +1,51 @@
 package org.cloister.relay.tickets;
 
 import com.google.protobuf.ByteString;
-import java.security.cert.CertificateEncodingException;
-import java.security.cert.X509Certificate;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.cloister.audit.AuditLogWriter;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketEnd;
-import org.cloister.relay.state.DeliveredDocuments;
 import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.TicketRow;
 
-/**
- * State and services that the classes of this package share, such as the records, the listeners and the recording of
- * ends.
- */
-final class TicketContext {
-    final TicketLifecycleSettings settings;
-    final DeliveredDocuments documents;
-    final AttachedAgents agents;
-    final GroupCommitter commits;
-    final AuditLogWriter log;
-    final InstantSource clock;
-    final TicketMetrics metrics;
-    final TicketListeners listeners = new TicketListeners();
-    final RefusalCounts refusals = new RefusalCounts();
-    final AuditBudget budget;
-    final VmLocations vmLocations = new VmLocations();
-    /** Runtime state of open tickets, by id. Only the records thread uses the values. */
-    final Map<String, TicketRuntimeState> openTickets = new ConcurrentHashMap<>();
+/** Sends the states of tickets to their signers, and records their ends. Runs on the records thread. */
+final class TicketUpdates {
+    private final InstantSource clock;
+    private final AuditLogWriter log;
+    private final TicketListeners listeners;
+    private final VmLocations vmLocations;
+    private final OpenTickets openTickets;
+    private final TicketMetrics metrics;
 
-    TicketContext(
-            TicketLifecycleSettings settings,
-            DeliveredDocuments documents,
-            AttachedAgents agents,
-            GroupCommitter commits,
-            AuditLogWriter log,
+    TicketUpdates(
             InstantSource clock,
+            AuditLogWriter log,
+            TicketListeners listeners,
+            VmLocations vmLocations,
+            OpenTickets openTickets,
             TicketMetrics metrics) {
-        this.settings = settings;
-        this.documents = documents;
-        this.agents = agents;
-        this.commits = commits;
-        this.log = log;
         this.clock = clock;
+        this.log = log;
+        this.listeners = listeners;
+        this.vmLocations = vmLocations;
+        this.openTickets = openTickets;
         this.metrics = metrics;
-        this.budget = new AuditBudget(settings.auditSpace().projectBytes());
     }
 
-    Instant now() {
-        return clock.instant();
-    }
-
+    /** Returns the newest signed head of the audit log. Thread-safe. */
     ByteString head() {
         return ByteString.copyFrom(log.head().envelope().bytes());
     }
 
-    /** Returns the relay's own certificates, the leaf first. */
-    List<ByteString> chain() {
-        List<ByteString> chain = new ArrayList<>();
-        try {
-            for (X509Certificate each : settings.credential().get().chain()) {
-                chain.add(ByteString.copyFrom(each.getEncoded()));
-            }
-        } catch (CertificateEncodingException e) {
-            throw new IllegalStateException("a certificate of the relay cannot be encoded", e);
-        }
-        return chain;
-    }
-
-    /** Writes the counted refusals to the outbox; they reach the log when it can be written. */
-    void recordRefusals(GroupCommitter.Context records, List<RefusalCounts.Counted> counted)
-            throws RelayDatabaseException {
-        Instant now = now();
-        for (RefusalCounts.Counted each : counted) {
-            records.event(each.event(now));
-            records.onCommitted(() -> refusals.markWritten(each, now));
-        }
-    }
-
     /** Returns an event about a ticket. */
     AuditEvent event(String kind, TicketRow row) {
-        return AuditEvent.of(now(), kind)
+        return AuditEvent.of(clock.instant(), kind)
                 .with(AuditField.PROJECT, row.request().project())
                 .with(AuditField.TICKET, row.id());
     }
@@ -119,7 +74,7 @@ final class TicketContext {
     void recordEnd(GroupCommitter.Context records, TicketRow row, TicketEnd end, String text)
             throws RelayDatabaseException {
         String reason = text.isEmpty() ? end.toString() : text;
-        if (!records.transaction().tickets().recordEnd(row.id(), end, reason, now())) {
+        if (!records.transaction().tickets().recordEnd(row.id(), end, reason, clock.instant())) {
             return;
         }
         records.transaction().numbers().release(row.id());
