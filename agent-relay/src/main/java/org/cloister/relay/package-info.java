@@ -1,4 +1,4 @@
-/** The main class and the configuration of agent-relay. */
+/** The main class and the configuration of agent-relay, and RelayDaemon, which wires its parts. */
 @NullMarked
 package org.cloister.relay;
 

@@ -1,4 +1,4 @@
-/** Links of agents, attach streams, metrics and certificate renewal. */
+/** Links of agents, attach streams, delivery of documents, metrics and certificate renewal. */
 @NullMarked
 package org.cloister.relay.links;
 
