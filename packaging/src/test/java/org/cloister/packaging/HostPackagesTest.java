@@ -21,7 +21,10 @@ class HostPackagesTest extends DaemonPackagesContract {
                 "agent-host",
                 BuiltPackages.HOST_DEB,
                 BuiltPackages.HOST_RPM,
-                Set.of(ROOT_PART, "/usr/libexec/cloister/agent-host-logs", "/usr/share/cloister/agent-host/make-archive"),
+                Set.of(
+                        ROOT_PART,
+                        "/usr/libexec/cloister/agent-host-logs",
+                        "/usr/share/cloister/agent-host/make-archive"),
                 List.of("/etc/cloister/agent-host.toml", ROOT_CONFIG),
                 "packaging/src/agent-host/agent-host.toml",
                 List.of(
