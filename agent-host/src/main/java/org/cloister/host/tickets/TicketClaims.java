@@ -16,7 +16,7 @@ import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
 import org.cloister.transport.link.ClientLink;
-import org.cloister.transport.link.TicketStream;
+import org.cloister.transport.link.TicketStreamClient;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,23 +25,21 @@ import org.slf4j.LoggerFactory;
  * Stream of tickets on the host's current link to a relay. Unanswered requests are sent again on the next stream: the
  * relay repeats its answer however often it is asked. Any thread may call.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // Schedules on the event loop's own timer.
 public final class TicketClaims implements AutoCloseable {
     /** Longer than the relay's limit of 60 s, as a lost link takes time to return. */
     public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(90);
 
     private static final Logger LOG = LoggerFactory.getLogger(TicketClaims.class);
-    private static final int REOPEN_S = 2;
 
     private final ClaimResponseVerifier verifier;
     private final AuditHeadListener heads;
     private final Duration timeout;
+    private final TicketStreamClient client = TicketStreamClient.ofHost();
 
     // Guarded by this object's monitor.
     private final Map<String, PendingClaim> claims = new LinkedHashMap<>();
     private final Map<SlotKey, PendingReport> reports = new LinkedHashMap<>();
-    private @Nullable ClientLink link;
-    private @Nullable TicketStream stream;
+    private TicketStreamClient.@Nullable Sender stream;
     private boolean closed;
 
     /**
@@ -76,10 +74,9 @@ public final class TicketClaims implements AutoCloseable {
     /** Starts a stream on a new link; the previous link is not used any longer. */
     public void attached(ClientLink to) {
         synchronized (this) {
-            link = to;
             stream = null;
         }
-        open(to);
+        to.peer().ifPresent(relay -> client.attach(to, new StreamListener(relay)));
     }
 
     public synchronized boolean isConnected() {
@@ -162,15 +159,7 @@ public final class TicketClaims implements AutoCloseable {
         }
     }
 
-    private void open(ClientLink on) {
-        TicketStream.open(on, Optional.empty(), new StreamListener(on));
-    }
-
-    private synchronized boolean isCurrent(ClientLink of) {
-        return !closed && link == of;
-    }
-
-    private synchronized void welcome(TicketStream on) {
+    private synchronized void opened(TicketStreamClient.Sender on) {
         stream = on;
         claims.forEach((ticket, pending) -> on.send(new AgentTicketMessage.Claim(ticket, pending.job)));
         reports.forEach(
@@ -181,28 +170,28 @@ public final class TicketClaims implements AutoCloseable {
         return Optional.ofNullable(claims.get(ticket));
     }
 
-    /** Handles the stream's events, on its event loop. */
-    private final class StreamListener implements TicketStream.Events {
-        private final ClientLink on;
+    /** Handles the events of streams to one relay, on their event loop. */
+    private final class StreamListener implements TicketStreamClient.Listener {
+        private final CertifiedIdentity relay;
 
-        StreamListener(ClientLink on) {
-            this.on = on;
+        StreamListener(CertifiedIdentity relay) {
+            this.relay = relay;
         }
 
         @Override
-        public void onMessage(TicketStream from, RelayTicketMessage message) {
-            Optional<CertifiedIdentity> relay = on.peer();
-            if (relay.isEmpty() || !isCurrent(on)) {
-                return;
-            }
+        public void onOpen(TicketStreamClient.Sender to) {
+            opened(to);
+        }
+
+        @Override
+        public void onMessage(RelayTicketMessage message) {
             if (message instanceof RelayTicketMessage.Welcome welcome) {
-                heads.onHead(welcome.head().toByteArray(), relay.get());
-                welcome(from);
+                heads.onHead(welcome.head().toByteArray(), relay);
             } else if (message instanceof RelayTicketMessage.Claimed claimed) {
-                heads.onHead(claimed.head().toByteArray(), relay.get());
-                claimed(claimed, relay.get());
+                heads.onHead(claimed.head().toByteArray(), relay);
+                claimed(claimed, relay);
             } else if (message instanceof RelayTicketMessage.StatementStored reported) {
-                heads.onHead(reported.head().toByteArray(), relay.get());
+                heads.onHead(reported.head().toByteArray(), relay);
                 reported(new SlotKey(reported.ticket(), reported.slot()));
             } else if (message instanceof RelayTicketMessage.Refused refused) {
                 refused(refused);
@@ -211,18 +200,8 @@ public final class TicketClaims implements AutoCloseable {
 
         @Override
         public void onClosed(String why) {
-            if (isCurrent(on) && !on.loop().isShuttingDown()) {
-                LOG.info("ticket stream closed: {}", why);
-                lost();
-                on.loop().schedule(this::reopen, REOPEN_S, TimeUnit.SECONDS);
-            }
-        }
-
-        /** Opens another stream, unless the link has been replaced. */
-        private void reopen() {
-            if (isCurrent(on) && on.channel().isActive() && !isConnected()) {
-                open(on);
-            }
+            LOG.info("ticket stream closed: {}", why);
+            lost();
         }
     }
 
@@ -274,9 +253,7 @@ public final class TicketClaims implements AutoCloseable {
     @Override
     public synchronized void close() {
         closed = true;
-        if (stream != null) {
-            stream.close();
-        }
+        client.close();
         IOException why = new IOException("agent-host is stopping");
         claims.values().forEach(each -> each.answer.completeExceptionally(why));
         reports.values().forEach(each -> each.done.completeExceptionally(why));

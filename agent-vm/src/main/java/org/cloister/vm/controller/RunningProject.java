@@ -16,6 +16,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
+import org.cloister.transport.link.TicketStreamClient;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
 import org.cloister.vm.controller.admission.HandoverLedger;
@@ -29,7 +30,6 @@ import org.cloister.vm.controller.queue.QueueJournal;
 import org.cloister.vm.controller.receipts.ReceiptCollector;
 import org.cloister.vm.controller.ssh.SshGateway;
 import org.cloister.vm.controller.storage.NfsExports;
-import org.cloister.vm.controller.tickets.RelayTicketConnection;
 import org.cloister.vm.controller.tickets.SiteTrust;
 import org.cloister.vm.controller.tickets.SiteWorkerAllocator;
 import org.cloister.vm.controller.tickets.TicketFolder;
@@ -60,7 +60,8 @@ final class RunningProject implements AutoCloseable {
     private final ControllerConfig config;
     private final ControllerCertificate certificate;
     private final WorkerAdmission admission;
-    private final RelayTicketConnection ticketConnection;
+    private final TicketStreamClient tickets;
+    private final SiteWorkerAllocator workers;
     private final SshGateway gateway;
 
     /** The trust of a controlling VM in its workers' certificates and in its site. */
@@ -112,9 +113,9 @@ final class RunningProject implements AutoCloseable {
                     clock,
                     environment.metrics());
             resources.push(admission::close);
-            SiteWorkerAllocator workers = createAllocator(signing, receipts);
-            this.ticketConnection = new RelayTicketConnection(
-                    () -> certificate.ticketSigner(signing), trust.siteTrust()::onWelcome, workers);
+            this.workers = createAllocator(signing, receipts);
+            this.tickets = TicketStreamClient.ofController(
+                    () -> certificate.ticketSigner(signing), trust.siteTrust()::onWelcome);
             LocalQueue queue = LocalQueue.start(
                     config, workers, journal, environment.metrics(), e -> shutdown.shutDown("the queue failed: " + e));
             resources.push(queue::close);
@@ -146,7 +147,7 @@ final class RunningProject implements AutoCloseable {
 
     /** Uses a channel to the host, and through it the relay. */
     void onAttached(AgentAttachStream attachment) {
-        ticketConnection.attach(attachment.link());
+        tickets.attach(attachment.link(), workers);
     }
 
     /** Accepts a connection that claims to be a worker or a person. */

@@ -48,8 +48,8 @@ import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.RecordCuttingProxy;
 import org.cloister.transport.link.TicketStream;
+import org.cloister.transport.link.TicketStreamClient;
 import org.cloister.transport.tls.TlsCredential;
-import org.cloister.vm.controller.tickets.RelayTicketConnection;
 import org.cloister.vm.controller.tickets.SiteTrust;
 import org.cloister.vm.controller.tickets.SiteWorkerAllocator;
 import org.cloister.vm.controller.tickets.TicketFolder;
@@ -127,14 +127,13 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
         while (!claims.isConnected()) {
             Thread.sleep(10);
         }
-        RelayTicketConnection line =
-                new RelayTicketConnection(() -> speaker(controller), site::onWelcome, new StreamListener());
+        TicketStreamClient client = TicketStreamClient.ofController(() -> speaker(controller), site::onWelcome);
         vmLink = new AgentLink(
                 loops.next(),
                 new HostPortDialler(loops.next(), pipe.device()),
                 "a test's VM",
                 ofVm,
-                new Attaching(line::attach),
+                new Attaching(link -> client.attach(link, new StreamListener())),
                 new Random(2));
     }
 
@@ -168,9 +167,9 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
     }
 
     /** Knows whether the VM's stream is there, and passes on. */
-    private final class StreamListener implements RelayTicketConnection.Listener {
+    private final class StreamListener implements TicketStreamClient.Listener {
         @Override
-        public void onOpen(RelayTicketConnection.Sender to) {
+        public void onOpen(TicketStreamClient.Sender to) {
             workers.onOpen(to);
             // Behind that, which asks for what is awaited: of what is ordered later it must not.
             decisions.execute(() -> isOpen = true);
@@ -182,9 +181,9 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
         }
 
         @Override
-        public void onClosed() {
+        public void onClosed(String why) {
             isOpen = false;
-            workers.onClosed();
+            workers.onClosed(why);
         }
     }
 

@@ -3,16 +3,12 @@ package org.cloister.transport.link;
 import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import org.cloister.base.encoding.Digest;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.AgentMessage;
@@ -135,10 +131,13 @@ public final class AgentAttachStream {
         stream.writeAndFlush(MessageFraming.frame(message.wire()));
     }
 
-    private final class Reader extends ChannelInboundHandlerAdapter {
+    private final class Reader extends StreamEndReader {
         private @Nullable ReconnectDelay delay;
         private int listsToCome;
-        private boolean over;
+
+        Reader() {
+            super("attach stream");
+        }
 
         @Override
         public void channelRead(ChannelHandlerContext ctx, Object message) throws MalformedException {
@@ -184,31 +183,8 @@ public final class AgentAttachStream {
         }
 
         @Override
-        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-            if (event instanceof CircuitClose close) {
-                close(ctx, close.toString());
-            } else if (event == ChannelInputShutdownEvent.INSTANCE) {
-                close(ctx, "the relay ended the attach stream");
-            }
-        }
-
-        @Override
-        public void channelInactive(ChannelHandlerContext ctx) {
-            close(ctx, "the connection is lost");
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
-            close(ctx, String.valueOf(why.getMessage()));
-        }
-
-        private void close(ChannelHandlerContext ctx, String why) {
-            if (!over) {
-                over = true;
-                ctx.close();
-                owner.onClosed(AgentAttachStream.this, why);
-            }
+        void onEnd(String why) {
+            owner.onClosed(AgentAttachStream.this, why);
         }
     }
 }

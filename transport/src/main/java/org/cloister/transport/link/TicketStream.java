@@ -3,8 +3,6 @@ package org.cloister.transport.link;
 import com.google.protobuf.ByteString;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
-import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.http2.Http2StreamChannel;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
@@ -12,7 +10,6 @@ import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
@@ -88,13 +85,13 @@ public final class TicketStream {
         stream.close();
     }
 
-    private final class Reader extends ChannelInboundHandlerAdapter {
+    private final class Reader extends StreamEndReader {
         private final Optional<ControllerSigner> signer;
         private final Events events;
         private boolean proved;
-        private boolean over;
 
         Reader(Optional<ControllerSigner> signer, Events events) {
+            super("stream");
             this.signer = signer;
             this.events = events;
         }
@@ -128,31 +125,8 @@ public final class TicketStream {
         }
 
         @Override
-        public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-            if (event instanceof CircuitClose close) {
-                close(ctx, close.toString());
-            } else if (event == ChannelInputShutdownEvent.INSTANCE) {
-                close(ctx, "the relay ended the stream");
-            }
-        }
-
-        @Override
-        public void channelInactive(ChannelHandlerContext ctx) {
-            close(ctx, "the connection is lost");
-        }
-
-        @Override
-        public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-            Throwable why = cause.getCause() instanceof IOException ? cause.getCause() : cause;
-            close(ctx, String.valueOf(why.getMessage()));
-        }
-
-        private void close(ChannelHandlerContext ctx, String why) {
-            if (!over) {
-                over = true;
-                ctx.close();
-                events.onClosed(why);
-            }
+        void onEnd(String why) {
+            events.onClosed(why);
         }
     }
 }

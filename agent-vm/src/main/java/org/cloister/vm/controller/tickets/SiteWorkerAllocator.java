@@ -21,6 +21,7 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
+import org.cloister.transport.link.TicketStreamClient;
 import org.cloister.vm.controller.tickets.WorkerEvent.Allocated;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.cloister.vm.controller.tickets.WorkerEvent.Ended;
@@ -35,7 +36,7 @@ import org.slf4j.LoggerFactory;
  * stream, so that neither a lost response nor a kill loses a ticket or duplicates it. One thread makes all decisions.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
-public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketConnection.Listener {
+public final class SiteWorkerAllocator implements WorkerAllocator, TicketStreamClient.Listener {
     private static final Logger LOG = LoggerFactory.getLogger(SiteWorkerAllocator.class);
     private static final Duration RETRY_DELAY = Duration.ofSeconds(5);
 
@@ -59,7 +60,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     private final Set<String> queried = new HashSet<>();
 
     private Consumer<WorkerEvent> events = event -> {};
-    private RelayTicketConnection.@Nullable Sender relay;
+    private TicketStreamClient.@Nullable Sender relay;
 
     /**
      * Settings of the requester.
@@ -161,7 +162,7 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     @Override
-    public void onOpen(RelayTicketConnection.Sender to) {
+    public void onOpen(TicketStreamClient.Sender to) {
         decide(() -> {
             relay = to;
             resubmitted.clear();
@@ -178,7 +179,8 @@ public final class SiteWorkerAllocator implements WorkerAllocator, RelayTicketCo
     }
 
     @Override
-    public void onClosed() {
+    public void onClosed(String why) {
+        LOG.info("relay: ticket stream ended: {}", why);
         decide(() -> relay = null);
     }
 

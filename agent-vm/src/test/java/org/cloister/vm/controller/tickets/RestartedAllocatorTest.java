@@ -133,7 +133,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         kill();
         start(2);
         open();
-        workers.onClosed();
+        workers.onClosed("the connection is lost");
         workers.resumeTicket(ID);
         open();
         settle();

@@ -61,12 +61,12 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         open();
         settle();
         Ticket first = ordered(sent.get(0));
-        workers.onClosed();
+        workers.onClosed("the connection is lost");
         open();
         settle();
         assertThat(ordered(sent.get(1))).isEqualTo(first);
         workers.onMessage(update(TicketState.ACCEPTED, ""));
-        workers.onClosed();
+        workers.onClosed("the connection is lost");
         open();
         settle();
         assertThat(sent).hasSize(3).last().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
@@ -115,7 +115,7 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.withdrawTicket(ID);
         workers.onMessage(update(TicketState.RUNNING, "2"));
         workers.onWorkerEvent(new WorkerEvent.NodeReady(ID, 0, "n1"));
-        workers.onClosed();
+        workers.onClosed("the connection is lost");
         open();
         settle();
         assertThat(sent).hasSize(3);

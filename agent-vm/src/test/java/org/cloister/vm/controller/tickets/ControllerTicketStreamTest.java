@@ -61,6 +61,7 @@ import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.TicketStream;
+import org.cloister.transport.link.TicketStreamClient;
 import org.cloister.vm.worker.InProcessRelay;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -71,7 +72,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Tickets of a controlling VM by its channel: through its port and its host, to an office that asks who it is. */
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
-class RelayTicketConnectionTest {
+class ControllerTicketStreamTest {
     private static final String TICKET = "czgfrtu36vggs2hcwyj6cdtzvu";
     private static final InstantSource CLOCK = () -> SignedTicketFixture.NOW.plusSeconds(60);
     private static final byte[] NONCE = new byte[TicketStreamProof.NONCE_BYTES];
@@ -96,7 +97,7 @@ class RelayTicketConnectionTest {
     private AgentLink vm;
     private SiteWorkerAllocator workers;
 
-    RelayTicketConnectionTest() throws Exception {}
+    ControllerTicketStreamTest() throws Exception {}
 
     @BeforeEach
     void start() throws Exception {
@@ -127,14 +128,13 @@ class RelayTicketConnectionTest {
 
     /** The VM's own agent begins. */
     private void begin() {
-        RelayTicketConnection line = new RelayTicketConnection(
+        TicketStreamClient client = TicketStreamClient.ofController(
                 () -> new TicketStream.ControllerSigner(
                         fixture.controller.name(), fixture.controller.chain(), fixture.controller.key()),
                 welcome -> {
                     site.onWelcome(welcome);
                     return use;
-                },
-                workers);
+                });
         vm = new AgentLink(
                 loops.next(),
                 new HostPortDialler(loops.next(), pipe.device()),
@@ -143,7 +143,7 @@ class RelayTicketConnectionTest {
                 new SilentSlots() {
                     @Override
                     public void onAttached(AgentAttachStream attachment) {
-                        line.attach(attachment.link());
+                        client.attach(attachment.link(), workers);
                     }
                 },
                 new Random(2));
