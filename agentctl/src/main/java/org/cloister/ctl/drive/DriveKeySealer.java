@@ -2,7 +2,6 @@ package org.cloister.ctl.drive;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import org.cloister.luks.key.BootKeyContext;
 import org.cloister.luks.key.DriveEnvelope;
 import org.cloister.luks.key.KeyException;
 import org.cloister.luks.key.SealingKey;
@@ -15,6 +14,8 @@ import org.cloister.protocol.dsse.VerificationKey;
  * exists unsealed only during a call.
  */
 public final class DriveKeySealer implements AutoCloseable {
+    private static final byte[] NO_DATA = {};
+
     private final DriveKeyMemory vault;
     private final SealingKey own;
     private final DriveEnvelope envelope;
@@ -47,7 +48,7 @@ public final class DriveKeySealer implements AutoCloseable {
     public byte[] sealTo(VerificationKey boot, byte[] info) throws IOException {
         SealingPublicKey to = SealingKeyEncoding.toSealingKey(boot);
         try (SecretMemory key = envelope.open(vault.hpke(), own)) {
-            return vault.hpke().seal(to, BootKeyContext.read(info), key);
+            return vault.hpke().seal(to, info, NO_DATA, key);
         }
     }
 

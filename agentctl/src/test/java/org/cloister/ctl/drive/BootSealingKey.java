@@ -2,7 +2,6 @@ package org.cloister.ctl.drive;
 
 import java.io.IOException;
 import org.cloister.base.encoding.Digest;
-import org.cloister.luks.key.BootKeyContext;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -20,7 +19,7 @@ public final class BootSealingKey implements AutoCloseable {
 
     /** Of the key that was sealed, SHA-256: what only a test may do. */
     public Digest opened(byte[] info, byte[] sealed) throws IOException {
-        try (SecretMemory secret = vault.hpke().open(key, BootKeyContext.read(info), sealed);
+        try (SecretMemory secret = vault.hpke().open(key, info, new byte[0], sealed);
                 SecretMemory.Loan loan = secret.lend()) {
             byte[] bytes = new byte[secret.length()];
             loan.pointer().get(0, bytes, 0, bytes.length);

@@ -34,7 +34,7 @@ final class LuksBench implements Benches.Bench {
 
     /** The part of the class path that a guest's program for volumes needs. */
     private static final Pattern CLASS_PATH =
-            Pattern.compile("lab/target/classes|luks-keyops|jnr-|jffi|/asm|jackson|bcprov");
+            Pattern.compile("lab/target/classes|/base/target/|luks-keyops|jnr-|jffi|/asm|jackson|bcprov");
 
     private final Map<String, double[]> values = new TreeMap<>();
 

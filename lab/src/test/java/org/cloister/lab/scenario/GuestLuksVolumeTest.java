@@ -41,7 +41,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SharedLab.class)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GuestLuksVolumeTest {
-    private static final Pattern NEEDED = Pattern.compile("lab/target/classes|luks-keyops|jnr-|jffi|/asm|jackson");
+    private static final Pattern NEEDED =
+            Pattern.compile("lab/target/classes|/base/target/|luks-keyops|jnr-|jffi|/asm|jackson");
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final int HEADER = 16 << 20;
     private static final List<String> DISKS = List.of("scratch", "erased", "tampered", "sealed", "foreign");

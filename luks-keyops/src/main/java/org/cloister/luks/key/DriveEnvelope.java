@@ -11,6 +11,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.cloister.base.encoding.LengthPrefixedFields;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 

@@ -4,20 +4,17 @@ import java.util.Arrays;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;
-import org.jspecify.annotations.Nullable;
 
 /**
- * HPKE (RFC 9180), one message per context, in base and auth mode: DHKEM(P-384, HKDF-SHA384), HKDF-SHA384, AES-256-GCM.
- * The sealed form is {@code enc || ct}, 97 + length + 16 bytes. Private keys, shared secrets, derived keys and unsealed
+ * HPKE (RFC 9180), one message per context, in base mode: DHKEM(P-384, HKDF-SHA384), HKDF-SHA384, AES-256-GCM. The
+ * sealed form is {@code enc || ct}, 97 + length + 16 bytes. Private keys, shared secrets, derived keys and unsealed
  * secrets are stored in secret memory only.
  */
 public final class Hpke {
     /** The longest secret that is sealed, in bytes. A munge key has at most 1,024. */
     public static final int MAX_SECRET = 4096;
 
-    private static final byte[] NO_DATA = {};
     private static final byte BASE = 0;
-    private static final byte AUTH = 2;
     private static final int MAX_CANDIDATES = 256;
 
     private final LibCryptoCalls crypto;
@@ -97,30 +94,20 @@ public final class Hpke {
     public byte[] seal(SealingPublicKey receiver, byte[] info, byte[] aad, SecretMemory secret)
             throws KeyException, SecretException {
         try (SealingKey ephemeral = generate()) {
-            return seal(receiver, ephemeral, null, info, aad, secret);
+            return seal(receiver, ephemeral, info, aad, secret);
         }
     }
 
-    /** Seals a key to a VM of this boot, for one use. The circuit on which it is sent identifies the sender. */
-    public byte[] seal(SealingPublicKey receiver, BootKeyContext context, SecretMemory secret)
+    byte[] seal(SealingPublicKey receiver, SealingKey ephemeral, byte[] info, byte[] aad, SecretMemory secret)
             throws KeyException, SecretException {
-        return seal(receiver, context.info(), NO_DATA, secret);
-    }
-
-    /** Opens a secret sealed to this VM of this boot, for this use and no other; otherwise as {@link #open} does. */
-    public SecretMemory open(SealingKey receiver, BootKeyContext context, byte[] sealed)
-            throws KeyException, SecretException {
-        return open(receiver, null, context.info(), NO_DATA, sealed);
-    }
-
-    /**
-     * Seals as {@code sender}: only the holder of that private key or of the receiver's can produce a result that
-     * opens.
-     */
-    public byte[] sealAs(SealingKey sender, SealingPublicKey receiver, byte[] info, byte[] aad, SecretMemory secret)
-            throws KeyException, SecretException {
-        try (SealingKey ephemeral = generate()) {
-            return seal(receiver, ephemeral, sender, info, aad, secret);
+        if (secret.length() > MAX_SECRET) {
+            throw new IllegalArgumentException(
+                    "sealed key: want a secret of 1 to " + MAX_SECRET + " bytes, have " + secret.length());
+        }
+        byte[] enc = ephemeral.publicKey().bytes();
+        try (SecretMemory shared = shared(ephemeral, receiver, Hkdf.join(enc, receiver.bytes()));
+                Keys keys = keys(shared, info)) {
+            return Hkdf.join(enc, gcm.seal(keys.key(), keys.nonce(), aad, secret));
         }
     }
 
@@ -132,38 +119,6 @@ public final class Hpke {
      */
     public SecretMemory open(SealingKey receiver, byte[] info, byte[] aad, byte[] sealed)
             throws KeyException, SecretException {
-        return open(receiver, null, info, aad, sealed);
-    }
-
-    /** Opens a secret that {@code sender} sealed, as {@link #open} does; rejects one that another sender sealed. */
-    public SecretMemory openFrom(SealingPublicKey sender, SealingKey receiver, byte[] info, byte[] aad, byte[] sealed)
-            throws KeyException, SecretException {
-        return open(receiver, sender, info, aad, sealed);
-    }
-
-    byte[] seal(
-            SealingPublicKey receiver,
-            SealingKey ephemeral,
-            @Nullable SealingKey sender,
-            byte[] info,
-            byte[] aad,
-            SecretMemory secret)
-            throws KeyException, SecretException {
-        if (secret.length() > MAX_SECRET) {
-            throw new IllegalArgumentException(
-                    "sealed key: want a secret of 1 to " + MAX_SECRET + " bytes, have " + secret.length());
-        }
-        byte[] enc = ephemeral.publicKey().bytes();
-        SealingPublicKey from = sender == null ? null : sender.publicKey();
-        try (SecretMemory shared = shared(ephemeral, receiver, sender, receiver, context(enc, receiver, from));
-                Keys keys = keys(sender == null ? BASE : AUTH, shared, info)) {
-            return Hkdf.join(enc, gcm.seal(keys.key(), keys.nonce(), aad, secret));
-        }
-    }
-
-    private SecretMemory open(
-            SealingKey receiver, @Nullable SealingPublicKey sender, byte[] info, byte[] aad, byte[] sealed)
-            throws KeyException, SecretException {
         int enc = suite.pointLength();
         int overhead = enc + AesGcm.TAG;
         if (sealed.length <= overhead || sealed.length > overhead + MAX_SECRET) {
@@ -173,9 +128,9 @@ public final class Hpke {
                     sealed.length + " bytes");
         }
         SealingPublicKey ephemeral = SealingPublicKey.of(suite, Arrays.copyOf(sealed, enc));
-        byte[] context = context(ephemeral.bytes(), receiver.publicKey(), sender);
-        try (SecretMemory shared = shared(receiver, ephemeral, sender == null ? null : receiver, sender, context);
-                Keys keys = keys(sender == null ? BASE : AUTH, shared, info)) {
+        byte[] context = Hkdf.join(ephemeral.bytes(), receiver.publicKey().bytes());
+        try (SecretMemory shared = shared(receiver, ephemeral, context);
+                Keys keys = keys(shared, info)) {
             return gcm.open(
                     keys.key(),
                     keys.nonce(),
@@ -183,29 +138,16 @@ public final class Hpke {
                     Arrays.copyOfRange(sealed, enc, sealed.length),
                     new KeyException.Refused(
                             "sealed key",
-                            "one sealed to this key with these additional data"
-                                    + (sender == null ? "" : " by this sender"),
+                            "one sealed to this key with these additional data",
                             "ask for it to be sealed again"));
         }
     }
 
-    /**
-     * Computes the shared secret. Encap and Decap, AuthEncap and AuthDecap are one computation: ECDH once or twice,
-     * then ExtractAndExpand.
-     */
-    private SecretMemory shared(
-            SealingKey one,
-            SealingPublicKey other,
-            @Nullable SealingKey authOne,
-            @Nullable SealingPublicKey authOther,
-            byte[] context)
+    /** Computes the shared secret. Encap and Decap are one computation: ECDH, then ExtractAndExpand. */
+    private SecretMemory shared(SealingKey one, SealingPublicKey other, byte[] context)
             throws KeyException, SecretException {
-        boolean auth = authOne != null && authOther != null;
-        try (SecretMemory dh = crypto.secrets().allocate(suite.scalarLength() * (auth ? 2 : 1))) {
+        try (SecretMemory dh = crypto.secrets().allocate(suite.scalarLength())) {
             curve.agree(one.scalar(), other, dh, 0);
-            if (authOne != null && authOther != null) {
-                curve.agree(authOne.scalar(), authOther, dh, suite.scalarLength());
-            }
             try (SecretMemory prk = kem.labeledExtract("eae_prk", dh)) {
                 return kem.labeledExpand(prk, "shared_secret", context, suite.secretLength());
             }
@@ -221,8 +163,8 @@ public final class Hpke {
     }
 
     /** Derives key and nonce (KeySchedule, RFC 9180, section 5.1) without a pre-shared key. */
-    private Keys keys(byte mode, SecretMemory shared, byte[] info) throws KeyException, SecretException {
-        byte[] context = Hkdf.join(new byte[] {mode}, hash("psk_id_hash", new byte[0]), hash("info_hash", info));
+    private Keys keys(SecretMemory shared, byte[] info) throws KeyException, SecretException {
+        byte[] context = Hkdf.join(new byte[] {BASE}, hash("psk_id_hash", new byte[0]), hash("info_hash", info));
         try (SecretMemory secret = schedule.labeledExtract(shared, "secret", new byte[0])) {
             SecretMemory key = schedule.labeledExpand(secret, "key", context, suite.keyLength());
             try {
@@ -242,10 +184,6 @@ public final class Hpke {
             loan.pointer().get(0, bytes, 0, bytes.length);
             return bytes;
         }
-    }
-
-    private static byte[] context(byte[] enc, SealingPublicKey receiver, @Nullable SealingPublicKey sender) {
-        return Hkdf.join(enc, receiver.bytes(), sender == null ? new byte[0] : sender.bytes());
     }
 
     private static byte[] two(int number) {

@@ -2,6 +2,7 @@ package org.cloister.luks.key;
 
 import jnr.ffi.Pointer;
 import jnr.ffi.byref.NativeLongByReference;
+import org.cloister.base.encoding.LengthPrefixedFields;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;

@@ -3,6 +3,7 @@ package org.cloister.luks.key;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import org.cloister.base.encoding.LengthPrefixedFields;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.secret.SecretMemory.Loan;

@@ -18,7 +18,6 @@ import org.cloister.luks.secret.KnownSecrets;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -46,17 +45,10 @@ class HpkeTest {
         for (int length : new int[] {1, 16, 32, 64, 1000, Hpke.MAX_SECRET}) {
             byte[] plain = bytes(random, length);
             byte[] aad = bytes(random, length % 50);
-            try (SealingKey receiver = hpke.generate();
-                    SealingKey sender = hpke.generate()) {
-                HPKE base = oracle(HPKE.mode_base);
+            try (SealingKey receiver = hpke.generate()) {
+                HPKE base = oracle();
                 byte[][] sealed = base.seal(theirs(base, receiver), INFO, aad, plain, null, null, null);
                 try (SecretMemory opened = hpke.open(receiver, INFO, aad, Hkdf.join(sealed[1], sealed[0]))) {
-                    assertThat(KnownSecrets.bytes(opened)).isEqualTo(plain);
-                }
-                HPKE auth = oracle(HPKE.mode_auth);
-                sealed = auth.seal(theirs(auth, receiver), INFO, aad, plain, null, null, pair(auth, sender));
-                try (SecretMemory opened =
-                        hpke.openFrom(sender.publicKey(), receiver, INFO, aad, Hkdf.join(sealed[1], sealed[0]))) {
                     assertThat(KnownSecrets.bytes(opened)).isEqualTo(plain);
                 }
             }
@@ -70,12 +62,9 @@ class HpkeTest {
             byte[] plain = bytes(random, length);
             byte[] aad = bytes(random, length % 50);
             try (SealingKey receiver = hpke.generate();
-                    SealingKey sender = hpke.generate();
                     SecretMemory secret = KnownSecrets.secret(secrets, plain)) {
                 byte[] sealed = hpke.seal(receiver.publicKey(), INFO, aad, secret);
-                assertThat(open(HPKE.mode_base, receiver, null, aad, sealed)).isEqualTo(plain);
-                sealed = hpke.sealAs(sender, receiver.publicKey(), INFO, aad, secret);
-                assertThat(open(HPKE.mode_auth, receiver, sender, aad, sealed)).isEqualTo(plain);
+                assertThat(open(receiver, aad, sealed)).isEqualTo(plain);
             }
         }
     }
@@ -83,7 +72,7 @@ class HpkeTest {
     @Test
     void derives_the_same_pair_from_a_seed_as_bouncycastle() throws IOException {
         byte[] seed = bytes(new Random(3), 48);
-        HPKE base = oracle(HPKE.mode_base);
+        HPKE base = oracle();
         AsymmetricCipherKeyPair expected = base.deriveKeyPair(seed);
         try (SecretMemory secret = KnownSecrets.secret(secrets, seed);
                 SealingKey pair = hpke.derive(secret)) {
@@ -96,13 +85,11 @@ class HpkeTest {
     void refuses_whatever_is_changed() throws IOException {
         try (SealingKey receiver = hpke.generate();
                 SealingKey other = hpke.generate();
-                SealingKey sender = hpke.generate();
                 SecretMemory secret = secrets.random(64)) {
             byte[] sealed = hpke.seal(receiver.publicKey(), INFO, AAD, secret);
             assertRefused(() -> hpke.open(other, INFO, AAD, sealed));
             assertRefused(() -> hpke.open(receiver, NOTHING, AAD, sealed));
             assertRefused(() -> hpke.open(receiver, INFO, NOTHING, sealed));
-            assertRefused(() -> hpke.openFrom(sender.publicKey(), receiver, INFO, AAD, sealed));
             for (int at = SealingPublicKey.LENGTH; at < sealed.length; at++) {
                 byte[] changed = sealed.clone();
                 changed[at] ^= 1;
@@ -110,9 +97,6 @@ class HpkeTest {
             }
             byte[] shorter = Arrays.copyOf(sealed, sealed.length - 1);
             assertRefused(() -> hpke.open(receiver, INFO, AAD, shorter));
-            byte[] authentic = hpke.sealAs(sender, receiver.publicKey(), INFO, AAD, secret);
-            assertRefused(() -> hpke.open(receiver, INFO, AAD, authentic));
-            assertRefused(() -> hpke.openFrom(other.publicKey(), receiver, INFO, AAD, authentic));
         }
     }
 
@@ -152,8 +136,6 @@ class HpkeTest {
                 assertThatThrownBy(() -> hpke.open(receiver, INFO, AAD, from))
                         .isInstanceOf(KeyException.Malformed.class)
                         .hasMessageStartingWith("public key: want a point of secp384r1, have none of it");
-                assertThatThrownBy(() -> hpke.openFrom(key, receiver, INFO, AAD, sealed))
-                        .isInstanceOf(KeyException.Malformed.class);
             }
         }
     }
@@ -199,17 +181,15 @@ class HpkeTest {
                 .hasMessageStartingWith("sealed key: ");
     }
 
-    private static byte[] open(byte mode, SealingKey receiver, @Nullable SealingKey sender, byte[] aad, byte[] sealed)
-            throws InvalidCipherTextException {
-        HPKE hpke = oracle(mode);
+    private static byte[] open(SealingKey receiver, byte[] aad, byte[] sealed) throws InvalidCipherTextException {
+        HPKE hpke = oracle();
         byte[] enc = Arrays.copyOf(sealed, SealingPublicKey.LENGTH);
         byte[] ct = Arrays.copyOfRange(sealed, enc.length, sealed.length);
-        AsymmetricKeyParameter from = sender == null ? null : theirs(hpke, sender);
-        return hpke.open(enc, pair(hpke, receiver), INFO, aad, ct, null, null, from);
+        return hpke.open(enc, pair(hpke, receiver), INFO, aad, ct, null, null, null);
     }
 
-    private static HPKE oracle(byte mode) {
-        return new HPKE(mode, HPKE.kem_P384_SHA384, HPKE.kdf_HKDF_SHA384, HPKE.aead_AES_GCM256);
+    private static HPKE oracle() {
+        return new HPKE(HPKE.mode_base, HPKE.kem_P384_SHA384, HPKE.kdf_HKDF_SHA384, HPKE.aead_AES_GCM256);
     }
 
     private static AsymmetricKeyParameter theirs(HPKE hpke, SealingKey key) {

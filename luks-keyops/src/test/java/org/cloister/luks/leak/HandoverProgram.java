@@ -3,6 +3,7 @@ package org.cloister.luks.leak;
 import com.sun.management.HotSpotDiagnosticMXBean;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,10 +17,8 @@ import org.cloister.luks.key.DriveEnvelope;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.key.RecoveryKey;
-import org.cloister.luks.key.SealedKeyContext;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingKeyFile;
-import org.cloister.luks.key.SealingPublicKey;
 import org.cloister.luks.secret.KnownSecrets;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
@@ -36,6 +35,9 @@ final class HandoverProgram {
         /** A secret that is still open, as one in use is. */
         OPEN_SECRET
     }
+
+    static final byte[] INFO = "cloister hand-over v1".getBytes(StandardCharsets.US_ASCII);
+    static final byte[] NO_DATA = {};
 
     private static final int LEAKED = 5;
     private static final int PERSONAL = 20;
@@ -57,13 +59,11 @@ final class HandoverProgram {
         LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
         Hpke hpke = new Hpke(crypto);
         RecoveryKey recovery = new RecoveryKey(crypto);
-        SealingPublicKey sender = SealingPublicKey.of(Files.readAllBytes(folder.resolve("sender")));
-        byte[] aad = Files.readAllBytes(folder.resolve("context"));
         for (int i = 0; i < count; i++) {
             byte[] sealed = Files.readAllBytes(folder.resolve("sealed-" + i));
             try (SecretMemory typed = secrets.readFile(folder.resolve("private-" + i), 512);
                     SealingKey key = recovery.read(typed);
-                    SecretMemory opened = hpke.openFrom(sender, key, SealedKeyContext.info(), aad, sealed);
+                    SecretMemory opened = hpke.open(key, INFO, NO_DATA, sealed);
                     SecretMemory again = secrets.part(opened, 0, opened.length())) {
                 if (i < 3) {
                     System.out.println(key + " " + opened + " " + opened.sameAs(again));

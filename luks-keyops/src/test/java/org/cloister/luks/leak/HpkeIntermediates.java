@@ -15,31 +15,30 @@ import org.bouncycastle.jce.ECNamedCurveTable;
 import org.bouncycastle.jce.spec.ECNamedCurveParameterSpec;
 
 /**
- * All that is secret in opening one key that HPKE sealed in auth mode, worked out a second time (RFC 9180 sections 4 and
+ * All that is secret in opening one key that HPKE sealed in base mode, worked out a second time (RFC 9180 sections 4 and
  * 5) and in plain sight: for a test alone.
  */
 final class HpkeIntermediates {
     private static final ECNamedCurveParameterSpec CURVE = ECNamedCurveTable.getParameterSpec("secp384r1");
     private static final byte[] KEM = {'K', 'E', 'M', 0, 0x11};
     private static final byte[] SUITE = {'H', 'P', 'K', 'E', 0, 0x11, 0, 2, 0, 2};
-    private static final byte AUTH = 2;
+    private static final byte BASE = 0;
     private static final byte[] NONE = {};
 
     private HpkeIntermediates() {}
 
-    static Map<String, byte[]> secrets(byte[] receiver, byte[] receiverPoint, byte[] sender, byte[] sealed, byte[] info)
+    static Map<String, byte[]> secrets(byte[] receiver, byte[] receiverPoint, byte[] sealed, byte[] info)
             throws GeneralSecurityException {
         byte[] enc = Arrays.copyOf(sealed, 97);
-        byte[] dh = join(multiply(receiver, enc), multiply(receiver, sender));
+        byte[] dh = multiply(receiver, enc);
         byte[] prk = extract(NONE, KEM, "eae_prk", dh);
-        byte[] shared = expand(prk, KEM, "shared_secret", join(enc, receiverPoint, sender), 48);
+        byte[] shared = expand(prk, KEM, "shared_secret", join(enc, receiverPoint), 48);
         byte[] context = join(
-                new byte[] {AUTH}, extract(NONE, SUITE, "psk_id_hash", NONE), extract(NONE, SUITE, "info_hash", info));
+                new byte[] {BASE}, extract(NONE, SUITE, "psk_id_hash", NONE), extract(NONE, SUITE, "info_hash", info));
         byte[] secret = extract(shared, SUITE, "secret", NONE);
         Map<String, byte[]> secrets = new LinkedHashMap<>();
         secrets.put("private key", receiver);
-        secrets.put("ECDH with the ephemeral key", Arrays.copyOf(dh, 48));
-        secrets.put("ECDH with the sender's key", Arrays.copyOfRange(dh, 48, 96));
+        secrets.put("ECDH with the ephemeral key", dh);
         secrets.put("eae_prk", prk);
         secrets.put("shared secret", shared);
         secrets.put("secret", secret);
@@ -49,13 +48,12 @@ final class HpkeIntermediates {
     }
 
     /** Opens with what was worked out, which shows that it was worked out rightly. */
-    static byte[] open(Map<String, byte[]> secrets, byte[] aad, byte[] sealed) throws GeneralSecurityException {
+    static byte[] open(Map<String, byte[]> secrets, byte[] sealed) throws GeneralSecurityException {
         Cipher gcm = Cipher.getInstance("AES/GCM/NoPadding");
         gcm.init(
                 Cipher.DECRYPT_MODE,
                 new SecretKeySpec(secrets.get("key"), "AES"),
                 new GCMParameterSpec(128, secrets.get("base nonce")));
-        gcm.updateAAD(aad);
         return gcm.doFinal(sealed, 97, sealed.length - 97);
     }
 

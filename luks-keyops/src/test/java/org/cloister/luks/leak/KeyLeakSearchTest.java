@@ -18,7 +18,6 @@ import org.cloister.luks.key.DriveEnvelope.Role;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.LibCryptoCalls;
 import org.cloister.luks.key.RecoveryKey;
-import org.cloister.luks.key.SealedKeyContext;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingKeyFile;
 import org.cloister.luks.secret.KnownSecrets;
@@ -42,8 +41,6 @@ class KeyLeakSearchTest {
     private static final int COUNT = 1000;
     private static final int FEW = 10;
     private static final SecretTraces TRACES = new SecretTraces();
-    private static final SealedKeyContext CONTEXT =
-            new SealedKeyContext("project", "ticket", 0, "vm", "00".repeat(48), "drive", 1_800_000_000L);
 
     @TempDir
     private static Path folder;
@@ -55,28 +52,20 @@ class KeyLeakSearchTest {
         LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
         Hpke hpke = new Hpke(crypto);
         Random random = new Random();
-        write("context", CONTEXT.encode());
-        try (SealingKey sender = hpke.generate()) {
-            byte[] from = sender.publicKey().bytes();
-            write("sender", from);
-            for (int i = 0; i < COUNT; i++) {
-                byte[] key = new byte[64];
-                random.nextBytes(key);
-                try (SealingKey receiver = hpke.generate();
-                        SecretMemory secret = KnownSecrets.secret(secrets, key)) {
-                    byte[] sealed = hpke.sealAs(
-                            sender, receiver.publicKey(), SealedKeyContext.info(), CONTEXT.encode(), secret);
-                    byte[] scalar = printed(crypto, receiver, "private-" + i);
-                    write("sealed-" + i, sealed);
-                    TRACES.add("key " + i, key);
-                    byte[] point = receiver.publicKey().bytes();
-                    Map<String, byte[]> derivation =
-                            HpkeIntermediates.secrets(scalar, point, from, sealed, SealedKeyContext.info());
-                    assertThat(HpkeIntermediates.open(derivation, CONTEXT.encode(), sealed))
-                            .isEqualTo(key);
-                    for (var derived : derivation.entrySet()) {
-                        TRACES.add(derived.getKey() + " " + i, derived.getValue());
-                    }
+        for (int i = 0; i < COUNT; i++) {
+            byte[] key = new byte[64];
+            random.nextBytes(key);
+            try (SealingKey receiver = hpke.generate();
+                    SecretMemory secret = KnownSecrets.secret(secrets, key)) {
+                byte[] sealed = hpke.seal(receiver.publicKey(), HandoverProgram.INFO, HandoverProgram.NO_DATA, secret);
+                byte[] scalar = printed(crypto, receiver, "private-" + i);
+                write("sealed-" + i, sealed);
+                TRACES.add("key " + i, key);
+                byte[] point = receiver.publicKey().bytes();
+                Map<String, byte[]> derivation = HpkeIntermediates.secrets(scalar, point, sealed, HandoverProgram.INFO);
+                assertThat(HpkeIntermediates.open(derivation, sealed)).isEqualTo(key);
+                for (var derived : derivation.entrySet()) {
+                    TRACES.add(derived.getKey() + " " + i, derived.getValue());
                 }
             }
         }

@@ -1,16 +1,16 @@
-package org.cloister.luks.key;
+package org.cloister.base.encoding;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Encoder of fields in a fixed order, each preceded by its length in two bytes. Each value has one encoding, as
- * additional data requires.
+ * Encoder of fields in a fixed order, each preceded by its length in two bytes. Each value has one encoding, as HPKE's
+ * info and additional data require.
  */
-final class LengthPrefixedFields {
+public final class LengthPrefixedFields {
     private LengthPrefixedFields() {}
 
-    static byte[] encode(byte[]... fields) {
+    public static byte[] encode(byte[]... fields) {
         int length = 0;
         for (byte[] field : fields) {
             length += Short.BYTES + field.length;
@@ -25,15 +25,15 @@ final class LengthPrefixedFields {
         return encoded.array();
     }
 
-    static byte[] text(String ascii) {
+    public static byte[] text(String ascii) {
         return ascii.getBytes(StandardCharsets.US_ASCII);
     }
 
-    static byte[] number(int value) {
+    public static byte[] number(int value) {
         return ByteBuffer.allocate(Integer.BYTES).putInt(value).array();
     }
 
-    static byte[] number(long value) {
+    public static byte[] number(long value) {
         return ByteBuffer.allocate(Long.BYTES).putLong(value).array();
     }
 }
