@@ -13,11 +13,13 @@ import java.io.IOException;
 import java.net.UnixDomainSocketAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.connection.ReconnectPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Unix socket that reconnects after each loss. It performs what {@link OvsReconnect} decides, on the
+ * A connection to a Unix socket that reconnects after each loss. It performs what {@link ReconnectPolicy} decides, on the
  * one event loop that also owns everything behind it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel arrives as its exception or its close
@@ -31,7 +33,7 @@ public final class ReconnectingSocket {
     private final EventLoop loop;
     private final Path socket;
     private final Peer peer;
-    private final OvsReconnect reconnect;
+    private final ReconnectPolicy reconnect;
     private @Nullable Channel channel;
     private @Nullable ScheduledFuture<?> timer;
     private boolean closed;
@@ -55,7 +57,8 @@ public final class ReconnectingSocket {
         this.loop = loop;
         this.socket = socket;
         this.peer = peer;
-        this.reconnect = new OvsReconnect(MIN_BACKOFF, MAX_BACKOFF, PROBE_AFTER, System.nanoTime());
+        this.reconnect =
+                new ReconnectPolicy(MIN_BACKOFF, MAX_BACKOFF, PROBE_AFTER, Optional.of(PROBE_AFTER), System.nanoTime());
     }
 
     public void start() {
@@ -91,7 +94,7 @@ public final class ReconnectingSocket {
         return reconnect.connections();
     }
 
-    /** See {@link OvsReconnect#onUseful}. */
+    /** See {@link ReconnectPolicy#onUseful}. */
     public void markUseful() {
         reconnect.onUseful();
     }
@@ -141,8 +144,9 @@ public final class ReconnectingSocket {
             timer.cancel(false);
         }
         if (!closed) {
-            long wait = Math.max(0, reconnect.deadline() - System.nanoTime());
-            timer = loop.schedule(this::run, wait, TimeUnit.NANOSECONDS);
+            reconnect
+                    .untilDue(System.nanoTime())
+                    .ifPresent(wait -> timer = loop.schedule(this::run, wait, TimeUnit.NANOSECONDS));
         }
     }
 

@@ -16,9 +16,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.connection.ReconnectPolicy;
 import org.cloister.ipsec.vici.IpsecException.Disconnected;
 import org.cloister.ipsec.vici.IpsecException.Malformed;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +51,10 @@ public final class ViciClient implements AutoCloseable {
     private final List<String> events;
     private final Listener listener;
     private final ViciCommandQueue commands;
-    private final ViciReconnect reconnect;
+    private final ReconnectPolicy reconnect;
     private @Nullable Channel channel;
     private @Nullable ScheduledFuture<?> timer;
+    private boolean closed;
 
     /** Receives the connection's events on the event loop. */
     public interface Listener {
@@ -72,7 +75,8 @@ public final class ViciClient implements AutoCloseable {
         this.events = new ArrayList<>(STREAMS);
         this.events.addAll(events);
         this.commands = new ViciCommandQueue(loop, this::send, this::drop);
-        this.reconnect = new ViciReconnect(SHORTEST_PAUSE, LONGEST_PAUSE, TIMEOUT, System.nanoTime());
+        this.reconnect =
+                new ReconnectPolicy(SHORTEST_PAUSE, LONGEST_PAUSE, TIMEOUT, Optional.empty(), System.nanoTime());
     }
 
     public void start() {
@@ -113,14 +117,14 @@ public final class ViciClient implements AutoCloseable {
     @Override
     public void close() {
         loop.execute(() -> {
-            reconnect.onClose();
+            closed = true;
             drop(new Disconnected(socket.toString(), "a closed client"));
             schedule();
         });
     }
 
     private void run() {
-        if (reconnect.due(System.nanoTime())) {
+        if (!closed && reconnect.run(System.nanoTime()) == ReconnectPolicy.Action.CONNECT) {
             connect();
         }
         schedule();
@@ -130,9 +134,10 @@ public final class ViciClient implements AutoCloseable {
         if (timer != null) {
             timer.cancel(false);
         }
-        long wait = reconnect.untilDue(System.nanoTime());
-        if (wait >= 0) {
-            timer = loop.schedule(this::run, wait, TimeUnit.NANOSECONDS);
+        if (!closed) {
+            reconnect
+                    .untilDue(System.nanoTime())
+                    .ifPresent(wait -> timer = loop.schedule(this::run, wait, TimeUnit.NANOSECONDS));
         }
     }
 
@@ -156,7 +161,7 @@ public final class ViciClient implements AutoCloseable {
                 .connect(UnixDomainSocketAddress.of(socket))
                 .addListener(done -> {
                     if (!done.isSuccess()) {
-                        reconnect.onLost(System.nanoTime());
+                        reconnect.onDisconnected(System.nanoTime());
                         listener.onLost(new Disconnected(socket.toString(), reason(done.cause())));
                         schedule();
                     }
@@ -171,6 +176,8 @@ public final class ViciClient implements AutoCloseable {
 
     private void onActive(Channel active) {
         channel = active;
+        reconnect.onConnected(System.nanoTime());
+        schedule();
         commands.open();
         for (String event : events) {
             commands.add(ViciCommandQueue.Command.registration(event, TIMEOUT));
@@ -182,7 +189,6 @@ public final class ViciClient implements AutoCloseable {
         CompletableFuture<ViciReply> ready = new CompletableFuture<>();
         ready.thenAccept(version -> {
             reconnect.onUseful();
-            schedule();
             listener.onConnected();
         });
         return ready;
@@ -211,7 +217,7 @@ public final class ViciClient implements AutoCloseable {
         if (dropped != null) {
             channel = null;
             dropped.close();
-            reconnect.onLost(System.nanoTime());
+            reconnect.onDisconnected(System.nanoTime());
             commands.close(why);
             listener.onLost(why);
             schedule();
@@ -221,7 +227,7 @@ public final class ViciClient implements AutoCloseable {
     private final class Inbound extends SimpleChannelInboundHandler<ByteBuf> {
         @Override
         public void channelActive(ChannelHandlerContext ctx) {
-            if (channel == null && reconnect.untilDue(System.nanoTime()) >= 0) {
+            if (channel == null && !closed) {
                 onActive(ctx.channel());
             } else {
                 ctx.close();

@@ -1,13 +1,15 @@
-package org.cloister.ovs.io;
+package org.cloister.base.connection;
 
 import java.time.Duration;
+import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * Decides when to connect, to probe a silent peer and to drop a connection. No I/O, no clock: every method takes the
  * time, in nanoseconds of any monotonic clock. Back-off doubles from its minimum to its maximum, and starts over after
  * a connection was of use.
  */
-public final class OvsReconnect {
+public final class ReconnectPolicy {
     /** Action for the owner to perform now. */
     public enum Action {
         NONE,
@@ -25,39 +27,50 @@ public final class OvsReconnect {
 
     private final long minBackoff;
     private final long maxBackoff;
-    private final long probeAfter;
+    private final long connectWithin;
+    private final Optional<Duration> probeAfter;
     private State state = State.BACKOFF;
     private long until;
     private long backoff;
     private long connections;
 
-    /** @param probeAfter silence before a probe; after as much again the connection counts as lost */
-    public OvsReconnect(Duration minBackoff, Duration maxBackoff, Duration probeAfter, long nowNs) {
+    /**
+     * @param connectWithin time limit of an attempt
+     * @param probeAfter silence before a probe; after as much again the connection counts as lost. Empty: none is sent
+     */
+    public ReconnectPolicy(
+            Duration minBackoff,
+            Duration maxBackoff,
+            Duration connectWithin,
+            Optional<Duration> probeAfter,
+            long nowNs) {
         if (minBackoff.isNegative() || minBackoff.isZero() || maxBackoff.compareTo(minBackoff) < 0) {
             throw new IllegalArgumentException(
                     "back-off: want 0 < minimum <= maximum, have " + minBackoff + " and " + maxBackoff);
         }
         this.minBackoff = minBackoff.toNanos();
         this.maxBackoff = maxBackoff.toNanos();
-        this.probeAfter = probeAfter.toNanos();
+        this.connectWithin = connectWithin.toNanos();
+        this.probeAfter = probeAfter;
         this.backoff = this.minBackoff;
         this.until = nowNs;
     }
 
-    /** Returns the action to perform. Call at {@link #deadline()} and after each event. */
+    /** Returns the action to perform. Call when {@link #untilDue} has passed and after each event. */
     public Action run(long nowNs) {
-        if (nowNs - until < 0) {
+        OptionalLong wait = untilDue(nowNs);
+        if (wait.isEmpty() || wait.getAsLong() > 0) {
             return Action.NONE;
         }
         switch (state) {
             case BACKOFF -> {
                 state = State.CONNECTING;
-                until = nowNs + probeAfter;
+                until = nowNs + connectWithin;
                 return Action.CONNECT;
             }
             case ACTIVE -> {
                 state = State.PROBED;
-                until = nowNs + probeAfter;
+                until = nowNs + silence();
                 return Action.PROBE;
             }
             default -> {
@@ -69,7 +82,7 @@ public final class OvsReconnect {
 
     public void onConnected(long nowNs) {
         state = State.ACTIVE;
-        until = nowNs + probeAfter;
+        until = nowNs + silence();
         connections++;
     }
 
@@ -77,7 +90,7 @@ public final class OvsReconnect {
     public void onBytes(long nowNs) {
         if (state == State.ACTIVE || state == State.PROBED) {
             state = State.ACTIVE;
-            until = nowNs + probeAfter;
+            until = nowNs + silence();
         }
     }
 
@@ -95,13 +108,19 @@ public final class OvsReconnect {
         backoff = Math.min(2 * backoff, maxBackoff);
     }
 
-    /** Returns when {@link #run} must be called next if no event occurs before. */
-    public long deadline() {
-        return until;
+    /** Returns the time until {@link #run} must be called next if no event occurs before; empty if it need not be. */
+    public OptionalLong untilDue(long nowNs) {
+        return state == State.ACTIVE && probeAfter.isEmpty()
+                ? OptionalLong.empty()
+                : OptionalLong.of(Math.max(0, until - nowNs));
     }
 
     /** Returns the number of connections made. */
     public long connections() {
         return connections;
+    }
+
+    private long silence() {
+        return probeAfter.orElse(Duration.ZERO).toNanos();
     }
 }
