@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.cloister.base.process.Nft;
 import org.cloister.ipsec.CharonSettings;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelNft;
 import org.jspecify.annotations.Nullable;
 
 /** Two machines joined by a cable, {@code eth0} at both ends, each with its own charon and ESP in user space. */
@@ -98,8 +98,8 @@ public final class CharonPair implements AutoCloseable {
             return folder.resolve("vici.sock");
         }
 
-        public TunnelNft nft() {
-            return new TunnelNft(sandbox.command("/usr/sbin/nft").argv());
+        public Nft nft() {
+            return new Nft(sandbox.command("/usr/sbin/nft").argv());
         }
 
         public String log() throws IOException {

@@ -3,14 +3,16 @@ package org.cloister.ovs;
 import com.codahale.metrics.Counter;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import org.cloister.ovs.io.BridgeNft;
+import org.cloister.base.process.Nft;
 import org.cloister.ovs.io.OvsException;
+import org.cloister.ovs.io.OvsException.RulesRefused;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -31,7 +33,7 @@ final class HostStackFilter {
     private final EventLoop loop;
     private final Counter repaired;
     private final Runnable onDone;
-    private final BridgeNft nft;
+    private final Nft nft;
     private final String table;
     private final String rules;
     private final ExecutorService worker;
@@ -48,7 +50,7 @@ final class HostStackFilter {
         this.loop = loop;
         this.repaired = repaired;
         this.onDone = onDone;
-        this.nft = new BridgeNft(config.nft());
+        this.nft = new Nft(config.nft());
         this.table = "cloister-" + config.bridge();
         this.rules = rules(table, config.devicePrefix());
         this.worker = Executors.newSingleThreadExecutor(new DefaultThreadFactory(config.bridge() + "-shield", true));
@@ -87,11 +89,12 @@ final class HostStackFilter {
 
     private void install() {
         try {
-            nft.run(rules);
+            nft.apply(rules);
             laid = listing();
             loop.execute(() -> report(null));
-        } catch (OvsException e) {
-            loop.execute(() -> report(e));
+        } catch (IOException e) {
+            OvsException why = new RulesRefused(String.join(" ", nft.command()), String.valueOf(e.getMessage()));
+            loop.execute(() -> report(why));
         }
     }
 
@@ -99,8 +102,8 @@ final class HostStackFilter {
         String now;
         try {
             now = listing();
-        } catch (OvsException e) {
-            now = e.had();
+        } catch (IOException e) {
+            now = String.valueOf(e.getMessage());
         }
         if (!now.equals(laid) && !worker.isShutdown()) {
             LOG.warn("shield table={} is not as it was laid, laid again: {}", table, now.strip());
@@ -109,11 +112,11 @@ final class HostStackFilter {
         }
     }
 
-    private String listing() throws OvsException {
+    private String listing() throws IOException {
         StringBuilder listing = new StringBuilder();
         for (String family : FAMILIES) {
             // One call for each table: nft 1.0.6 does not find the second of two in one call.
-            listing.append(nft.run("", "-a", "list", "table", family, table));
+            listing.append(nft.query("-a", "list", "table", family, table));
         }
         return listing.toString();
     }
@@ -146,9 +149,9 @@ final class HostStackFilter {
             String expected = "rules that drop all from and to " + config.devicePrefix() + "*";
             String had;
             try {
-                had = new BridgeNft(config.nft()).run("", "list", "table", family, table);
-            } catch (OvsException e) {
-                had = e.had();
+                had = new Nft(config.nft()).query("list", "table", family, table);
+            } catch (IOException e) {
+                had = String.valueOf(e.getMessage());
             }
             boolean drops = had.contains("iifname \"" + config.devicePrefix() + "*\" drop")
                     && had.contains("oifname \"" + config.devicePrefix() + "*\" drop");

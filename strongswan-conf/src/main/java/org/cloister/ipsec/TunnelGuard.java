@@ -3,6 +3,7 @@ package org.cloister.ipsec;
 import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.process.Nft;
 import org.cloister.ipsec.vici.IpsecException.GuardMissing;
 
 /**
@@ -36,8 +37,8 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
     }
 
     /** Returns the guard that is installed on this machine. */
-    public static TunnelGuard read(TunnelNft nft) throws IOException {
-        String found = nft.list(TABLE);
+    public static TunnelGuard read(Nft nft) throws IOException {
+        String found = nft.listTable(TABLE);
         Matcher rule = CLAMP.matcher(found);
         Matcher drop = DROP.matcher(found);
         if (rule.find() && drop.find()) {
@@ -67,14 +68,14 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
     }
 
     /** Installs the rules in one transaction that replaces older ones, and reads them back. */
-    public void install(TunnelNft nft) throws IOException {
+    public void install(Nft nft) throws IOException {
         nft.apply("table inet " + TABLE + "\ndelete table inet " + TABLE + "\n" + render());
         verify(nft);
     }
 
     /** @throws GuardMissing when the kernel does not have exactly these rules */
-    public void verify(TunnelNft nft) throws IOException {
-        compare(nft.list(TABLE));
+    public void verify(Nft nft) throws IOException {
+        compare(nft.listTable(TABLE));
     }
 
     private void compare(String found) throws GuardMissing {

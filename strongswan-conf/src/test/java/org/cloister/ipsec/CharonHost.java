@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
+import org.cloister.base.process.Nft;
 import org.jspecify.annotations.Nullable;
 
 /** A machine of the test's own: namespaces that end with the test's JVM, with a real charon in them when asked. */
@@ -138,8 +139,8 @@ public final class CharonHost implements AutoCloseable {
         }
     }
 
-    public TunnelNft nft() {
-        return new TunnelNft(concat(enter(), List.of("/usr/sbin/nft")));
+    public Nft nft() {
+        return new Nft(concat(enter(), List.of("/usr/sbin/nft")));
     }
 
     /** One of the kernel's counters for this network, see RFC 1213 for their names. */

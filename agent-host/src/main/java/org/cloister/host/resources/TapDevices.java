@@ -2,7 +2,6 @@ package org.cloister.host.resources;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -15,7 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
+import org.cloister.base.process.ProcessRunner;
 import org.cloister.host.reconcile.HostResource;
 import org.cloister.host.reconcile.ResourceKind;
 import org.cloister.host.vm.ResourceOwner;
@@ -29,7 +28,6 @@ import org.cloister.slurm.LogText;
 public final class TapDevices {
     private static final Path DEVICES = Path.of("/sys/class/net");
     private static final int MAX_ALIAS = 256;
-    private static final int MAX_COMPLAINT = 4096;
 
     private final Path ip;
     private final Duration limit;
@@ -120,33 +118,19 @@ public final class TapDevices {
         return device.getFileName().toString();
     }
 
-    /**
-     * Runs commands of {@code ip} and stops at the first failure. The input fits into a pipe, and so does the output of
-     * one failure.
-     */
+    /** Runs commands of {@code ip} and stops at the first failure. */
     private void run(String what, String... commands) throws IOException {
-        Process process = new ProcessBuilder(List.of(ip.toString(), "-batch", "-"))
-                .redirectErrorStream(true)
-                .start();
+        ProcessRunner.Output output;
         try {
-            try (OutputStream in = process.getOutputStream()) {
-                in.write((String.join("\n", commands) + "\n").getBytes(StandardCharsets.US_ASCII));
-            }
-            if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IOException(what + ": " + ip + " did not finish within " + limit.toMillis() + " ms");
-            }
-            if (process.exitValue() != 0) {
-                try (InputStream out = process.getInputStream()) {
-                    throw new IOException(what + ": " + ip + ": "
-                            + LogText.printable(
-                                    new String(out.readNBytes(MAX_COMPLAINT), StandardCharsets.ISO_8859_1)));
-                }
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(what + ": interrupted", e);
-        } finally {
-            process.destroyForcibly();
+            output = ProcessRunner.local()
+                    .run(String.join("\n", commands) + "\n", List.of(ip.toString(), "-batch", "-"), limit);
+        } catch (ProcessRunner.TimedOut e) {
+            throw new IOException(what + ": " + ip + " did not finish within " + limit.toMillis() + " ms", e);
+        } catch (IOException e) {
+            throw new IOException(what + ": " + e.getMessage(), e);
+        }
+        if (output.exit() != 0) {
+            throw new IOException(what + ": " + ip + ": " + LogText.printable(output.err()));
         }
     }
 }

@@ -10,7 +10,10 @@ import java.util.List;
 import org.cloister.ctl.ExitCode;
 import org.cloister.protocol.identity.CertificateRole;
 
-/** Transfers files with the device's own sftp, whose progress and errors are shown to the person. */
+/**
+ * Transfers files with the device's own sftp. It has the person's terminal and time, so no {@code ProcessRunner} limits
+ * it.
+ */
 final class SftpTransfer {
     private static final String ALIAS = "vm";
     private static final int UNREACHED = 255;

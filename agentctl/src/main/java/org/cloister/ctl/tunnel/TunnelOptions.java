@@ -2,8 +2,8 @@ package org.cloister.ctl.tunnel;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import org.cloister.base.process.Nft;
 import org.cloister.ipsec.TunnelGuard;
-import org.cloister.ipsec.TunnelNft;
 import picocli.CommandLine.Option;
 
 /** Option that selects the charon daemon. */
@@ -24,7 +24,7 @@ final class TunnelOptions {
     record GuardState(boolean inPlace, String text) {
         static GuardState read() {
             try {
-                TunnelGuard guard = TunnelGuard.read(TunnelNft.ofThisMachine());
+                TunnelGuard guard = TunnelGuard.read(Nft.ofThisMachine());
                 return new GuardState(
                         true,
                         guard.device() + " " + guard.network() + ", for " + guard.by() + ", TCP segments of "

@@ -1,4 +1,4 @@
-/** Bytes as base64, base32 and hex text, digests, and the error for malformed input. */
+/** Bytes as base64, base32 and hex text, fields behind their lengths, digests, and the error for malformed input. */
 @NullMarked
 package org.cloister.base.encoding;
 

@@ -4,18 +4,21 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Runs programs of a machine by argument lists, in bounded time, with bounded output and without this process'
@@ -23,19 +26,31 @@ import java.util.concurrent.TimeoutException;
  */
 public final class ProcessRunner {
     private static final Duration LIMIT = Duration.ofSeconds(30);
-    private static final int MAX_OUTPUT_BYTES = 4 << 20;
+    private static final OutputForm OUTPUT = new OutputForm(StandardCharsets.UTF_8, 4 << 20, 4 << 20);
     private static final int MAX_COMPLAINT = 300;
     private static final int FLUSH_S = 2;
     private static final String PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
     private final List<String> prefix;
+    private final Map<String, String> variables;
+    private final OutputForm form;
 
-    private ProcessRunner(List<String> prefix) {
+    /**
+     * Form of a program's output.
+     *
+     * @param maxBytes of its standard output
+     * @param maxErrorBytes of its errors
+     */
+    public record OutputForm(Charset charset, int maxBytes, int maxErrorBytes) {}
+
+    private ProcessRunner(List<String> prefix, Map<String, String> variables, OutputForm form) {
         this.prefix = List.copyOf(prefix);
+        this.variables = Map.copyOf(variables);
+        this.form = form;
     }
 
     public static ProcessRunner local() {
-        return new ProcessRunner(List.of());
+        return new ProcessRunner(List.of(), Map.of("PATH", PATH, "LC_ALL", "C"), OUTPUT);
     }
 
     /**
@@ -44,7 +59,36 @@ public final class ProcessRunner {
      * @param prefix command that enters its namespaces, such as {@code nsenter} with its options
      */
     public static ProcessRunner withPrefix(List<String> prefix) {
-        return new ProcessRunner(prefix);
+        return new ProcessRunner(prefix, local().variables, OUTPUT);
+    }
+
+    /** Returns a runner on the same machine whose programs have these variables beside, or instead of, the usual. */
+    public ProcessRunner withEnvironment(Map<String, String> more) {
+        Map<String, String> all = new HashMap<>(variables);
+        all.putAll(more);
+        return new ProcessRunner(prefix, all, form);
+    }
+
+    public ProcessRunner withOutput(OutputForm other) {
+        return new ProcessRunner(prefix, variables, other);
+    }
+
+    /** The program could not be started. */
+    public static final class NotStarted extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private NotStarted(IOException cause) {
+            super(cause.getMessage(), cause);
+        }
+    }
+
+    /** The program did not end in time; it was killed. */
+    public static final class TimedOut extends IOException {
+        private static final long serialVersionUID = 1;
+
+        private TimedOut(String message) {
+            super(message);
+        }
     }
 
     /** Output and exit status of a program. */
@@ -91,18 +135,20 @@ public final class ProcessRunner {
     /**
      * Runs a program to its end.
      *
-     * @throws IOException if it could not be run, wrote too much or did not end in time; it is then killed
+     * @throws NotStarted if it could not be started
+     * @throws TimedOut if it did not end in time; it is then killed
+     * @throws IOException if it wrote too much; it is then killed
      */
     public Output run(String input, List<String> command, Duration limit) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(argv(command));
-        clean(builder.environment());
-        Process process = builder.start();
+        Process process = start(new ProcessBuilder(argv(command)));
+        // Error of the first stream that failed: the program is then killed, which also cuts off the other stream.
+        AtomicReference<IOException> failure = new AtomicReference<>();
         try {
-            CompletableFuture<String> out = read(process, process.getInputStream());
-            CompletableFuture<String> err = read(process, process.getErrorStream());
+            CompletableFuture<String> out = read(process, process.getInputStream(), form.maxBytes, failure);
+            CompletableFuture<String> err = read(process, process.getErrorStream(), form.maxErrorBytes, failure);
             feed(process, input);
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
-                throw new IOException(String.join(" ", command) + ": want an end within " + limit.toMillis()
+                throw new TimedOut(String.join(" ", command) + ": want an end within " + limit.toMillis()
                         + " ms, have none; see what it waits for");
             }
             return new Output(process.exitValue(), whole(out), whole(err));
@@ -110,7 +156,8 @@ public final class ProcessRunner {
             Thread.currentThread().interrupt();
             throw new IOException(command.get(0) + ": interrupted", e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException(command.get(0) + ": output: " + e.getMessage(), e);
+            IOException first = failure.get();
+            throw new IOException(command.get(0) + ": output: " + (first == null ? e : first).getMessage(), e);
         } finally {
             // A program that has ended has no descendants, and searching for them reads every process of the machine.
             if (process.isAlive()) {
@@ -130,19 +177,26 @@ public final class ProcessRunner {
 
     /** Starts a program that continues to run; its output is appended to a file. */
     public Process start(List<String> command, Map<String, String> environment, Path log) throws IOException {
-        ProcessBuilder builder = new ProcessBuilder(argv(command))
+        ProcessBuilder builder = clean(new ProcessBuilder(argv(command)))
                 .redirectInput(Path.of("/dev/null").toFile())
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-        clean(builder.environment());
         builder.environment().putAll(environment);
         return builder.start();
     }
 
-    private static void clean(Map<String, String> environment) {
-        environment.clear();
-        environment.put("PATH", PATH);
-        environment.put("LC_ALL", "C");
+    private Process start(ProcessBuilder builder) throws NotStarted {
+        try {
+            return clean(builder).start();
+        } catch (IOException e) {
+            throw new NotStarted(e);
+        }
+    }
+
+    private ProcessBuilder clean(ProcessBuilder builder) {
+        builder.environment().clear();
+        builder.environment().putAll(variables);
+        return builder;
     }
 
     /** Writes on a separate thread, since a program that does not read would block this one beyond its limit. */
@@ -166,13 +220,15 @@ public final class ProcessRunner {
         return text.get(FLUSH_S, TimeUnit.SECONDS);
     }
 
-    private static CompletableFuture<String> read(Process process, InputStream stream) {
+    private CompletableFuture<String> read(
+            Process process, InputStream stream, int max, AtomicReference<IOException> failure) {
         CompletableFuture<String> all = new CompletableFuture<>();
         Thread reader = new Thread(
                 () -> {
                     try (stream) {
-                        all.complete(read(stream));
+                        all.complete(read(stream, max));
                     } catch (IOException e) {
+                        failure.compareAndSet(null, e);
                         all.completeExceptionally(e);
                         process.destroyForcibly();
                     }
@@ -183,15 +239,15 @@ public final class ProcessRunner {
         return all;
     }
 
-    private static String read(InputStream stream) throws IOException {
+    private String read(InputStream stream, int max) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[1 << 13];
         for (int n = stream.read(piece); n >= 0; n = stream.read(piece)) {
-            if (all.size() + n > MAX_OUTPUT_BYTES) {
-                throw new IOException("more than " + MAX_OUTPUT_BYTES + " bytes");
+            if (all.size() + n > max) {
+                throw new IOException("more than " + max + " bytes");
             }
             all.writeBytes(Arrays.copyOf(piece, n));
         }
-        return all.toString(StandardCharsets.UTF_8);
+        return all.toString(form.charset);
     }
 }

@@ -1,4 +1,4 @@
-/** Runs a program with limits of time and output. */
+/** Runs a program with limits of time and output; nft. */
 @NullMarked
 package org.cloister.base.process;
 

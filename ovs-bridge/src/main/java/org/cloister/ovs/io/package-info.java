@@ -1,4 +1,4 @@
-/** Reconnecting sockets, the call of nft, and errors. */
+/** Reconnecting sockets, and errors. */
 @NullMarked
 package org.cloister.ovs.io;
 

@@ -169,8 +169,8 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
     }
 
     /**
-     * Creates a file for output instead of a pipe: a program that prints without end fills neither a pipe nor this
-     * process's memory before its time is up.
+     * Creates a file for output instead of a pipe, as base's {@code ProcessRunner} has: a program that prints without
+     * end is inspected by its first lines, and has its whole time.
      */
     private Path scratchFile(String name, byte[] content) throws IOException {
         Path file = Files.createTempFile("agentctl-", "-" + name);

@@ -6,7 +6,10 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.base.process.ProcessRunner;
 
-/** Runs sessions as children of this process, with all its limits: for machines without systemd. */
+/**
+ * Runs sessions as children of this process, with all its limits: for machines without systemd. The children's streams
+ * are the sessions', which {@link ProcessRunner} would read to their end.
+ */
 public record ChildSshdLauncher(ProcessRunner programs, Path script, Path folder) implements SshdLauncher {
     @Override
     public Streams start() throws IOException {

@@ -265,6 +265,7 @@ final class ExportSession implements Runnable {
                 .replace(' ', ',');
     }
 
+    /** Starts a program that streams for as long as the transfer lasts, which {@code ProcessRunner} would limit. */
     private Process start(List<String> groups, List<String> command) throws IOException {
         int uid = session.identity().member().uid();
         int gid = session.identity().member().gid();

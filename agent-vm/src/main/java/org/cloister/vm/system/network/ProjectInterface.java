@@ -3,10 +3,10 @@ package org.cloister.vm.system.network;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.TunnelGuard;
 import org.cloister.ipsec.TunnelMtu;
-import org.cloister.ipsec.TunnelNft;
 
 /**
  * The VM's interface in the project's network. It gets an address and a link only after the guard is installed and was
@@ -109,8 +109,8 @@ public final class ProjectInterface {
         return TunnelGuard.of(device, plan.network(), new TunnelMtu(plan.mtu(), plan.esp()));
     }
 
-    private TunnelNft nft() {
-        return new TunnelNft(programs.argv(List.of("/usr/sbin/nft")));
+    private Nft nft() {
+        return new Nft(programs.argv(List.of("/usr/sbin/nft")));
     }
 
     /**
