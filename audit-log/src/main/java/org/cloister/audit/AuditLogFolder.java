@@ -1,19 +1,16 @@
 package org.cloister.audit;
 
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.Digest;
+import org.cloister.base.file.ExclusiveLock;
 import org.cloister.protocol.audit.AuditHashChain;
 import org.cloister.protocol.audit.AuditSegmentHeader;
 import org.cloister.protocol.audit.SignedAuditHead;
@@ -25,7 +22,7 @@ final class AuditLogFolder implements AutoCloseable {
     private static final int ID_BYTES = 16;
 
     private final Path path;
-    private final FileChannel lock;
+    private final ExclusiveLock lock;
     private final Readers readers;
 
     /** Users beside the writer who may read a log. */
@@ -59,7 +56,7 @@ final class AuditLogFolder implements AutoCloseable {
             Optional<SignedAuditHead> head,
             long cut) {}
 
-    private AuditLogFolder(Path path, FileChannel lock, Readers readers) {
+    private AuditLogFolder(Path path, ExclusiveLock lock, Readers readers) {
         this.path = path;
         this.lock = lock;
         this.readers = readers;
@@ -73,30 +70,7 @@ final class AuditLogFolder implements AutoCloseable {
     static AuditLogFolder lock(Path path, Readers readers) throws IOException {
         Files.createDirectories(
                 path, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(readers.folder)));
-        FileChannel lock = FileChannel.open(
-                path.resolve("lock"),
-                Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
-                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
-        boolean ours = false;
-        try {
-            ours = isFree(lock);
-        } finally {
-            if (!ours) {
-                lock.close();
-            }
-        }
-        if (!ours) {
-            throw new IOException("audit log " + path + ": another process has locked it; stop that process");
-        }
-        return new AuditLogFolder(path, lock, readers);
-    }
-
-    private static boolean isFree(FileChannel lock) throws IOException {
-        try {
-            return lock.tryLock() != null;
-        } catch (OverlappingFileLockException e) {
-            return false;
-        }
+        return new AuditLogFolder(path, ExclusiveLock.acquire(path.resolve("lock"), "audit log " + path), readers);
     }
 
     /** Removes what no head covers, and syncs the rest to disk. */

@@ -1,4 +1,4 @@
-/** Common parts of the daemons: command line, configuration file, lock, stop signal and notification of systemd. */
+/** Common parts of the daemons: command line, configuration file, stop signal and notification of systemd. */
 @NullMarked
 package org.cloister.daemon;
 

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.daemon.ExclusiveLock;
+import org.cloister.base.file.ExclusiveLock;
 import org.cloister.daemon.ProcessAbort;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;

@@ -2,11 +2,8 @@ package org.cloister.ctl.site;
 
 import java.io.IOException;
 import java.math.BigInteger;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -16,6 +13,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.locks.LockSupport;
 import org.cloister.base.file.AtomicFile;
+import org.cloister.base.file.ExclusiveLock;
 import org.cloister.ctl.authority.EnrolmentFileStore;
 import org.cloister.ctl.authority.RegistrationAuthority;
 import org.cloister.ctl.key.Pem;
@@ -36,11 +34,11 @@ final class SiteCaFolder implements AutoCloseable {
     private static final String ENROLMENTS = "enrolments";
 
     private final Path folder;
-    private final FileChannel lock;
+    private final ExclusiveLock lock;
     private final SigningKey key;
     private final CertificateAuthority authority;
 
-    private SiteCaFolder(Path folder, FileChannel lock, SigningKey key, CertificateAuthority authority) {
+    private SiteCaFolder(Path folder, ExclusiveLock lock, SigningKey key, CertificateAuthority authority) {
         this.folder = folder;
         this.lock = lock;
         this.key = key;
@@ -51,7 +49,7 @@ final class SiteCaFolder implements AutoCloseable {
     static SiteCaFolder create(Path folder, SigningKeyOptions keys, Duration lifetime, Instant now) throws IOException {
         Files.createDirectories(
                 folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
-        FileChannel lock = lock(folder);
+        ExclusiveLock lock = lock(folder);
         try {
             if (Files.exists(folder.resolve(AUTHORITY))) {
                 throw new IOException(
@@ -142,26 +140,17 @@ final class SiteCaFolder implements AutoCloseable {
      * Acquires the lock: two processes at one time could both find a token unused. The registration authority holds it
      * only for moments, so this waits for up to {@link #LOCK_WAIT}.
      */
-    private static FileChannel lock(Path folder) throws IOException {
-        FileChannel channel =
-                FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    private static ExclusiveLock lock(Path folder) throws IOException {
         long endNs = System.nanoTime() + LOCK_WAIT.toNanos();
-        while (!isLocked(channel)) {
+        while (true) {
+            Optional<ExclusiveLock> lock = ExclusiveLock.tryAcquire(folder.resolve("lock"));
+            if (lock.isPresent()) {
+                return lock.get();
+            }
             if (System.nanoTime() - endNs >= 0) {
-                channel.close();
                 throw new IOException(folder + ": another agentctl works in it; wait until it has ended");
             }
             LockSupport.parkNanos(LOCK_POLL.toNanos());
-        }
-        return channel;
-    }
-
-    private static boolean isLocked(FileChannel channel) throws IOException {
-        try {
-            return channel.tryLock() != null;
-        } catch (OverlappingFileLockException e) {
-            // This process holds it.
-            return false;
         }
     }
 }

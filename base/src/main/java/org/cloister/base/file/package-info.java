@@ -1,4 +1,4 @@
-/** Files that are replaced as a whole. */
+/** Files that are replaced as a whole, and locks of files. */
 @NullMarked
 package org.cloister.base.file;
 

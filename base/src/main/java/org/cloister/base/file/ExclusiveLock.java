@@ -1,4 +1,4 @@
-package org.cloister.daemon;
+package org.cloister.base.file;
 
 import java.io.IOException;
 import java.nio.channels.FileChannel;
@@ -6,6 +6,7 @@ import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -27,6 +28,12 @@ public final class ExclusiveLock implements AutoCloseable {
      * @throws IOException if it is locked, even by this process
      */
     public static ExclusiveLock acquire(Path lock, String what) throws IOException {
+        return tryAcquire(lock)
+                .orElseThrow(() -> new IOException(what + ": another process has locked it; stop that process"));
+    }
+
+    /** Acquires the lock; empty if it is locked, even by this process. */
+    public static Optional<ExclusiveLock> tryAcquire(Path lock) throws IOException {
         FileChannel channel = FileChannel.open(
                 lock,
                 Set.of(StandardOpenOption.CREATE, StandardOpenOption.WRITE),
@@ -39,10 +46,7 @@ public final class ExclusiveLock implements AutoCloseable {
                 channel.close();
             }
         }
-        if (!ours) {
-            throw new IOException(what + ": another process has locked it; stop that process");
-        }
-        return new ExclusiveLock(channel);
+        return ours ? Optional.of(new ExclusiveLock(channel)) : Optional.empty();
     }
 
     private static boolean isFree(FileChannel channel) throws IOException {

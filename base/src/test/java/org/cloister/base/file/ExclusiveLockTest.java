@@ -1,4 +1,4 @@
-package org.cloister.daemon;
+package org.cloister.base.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
