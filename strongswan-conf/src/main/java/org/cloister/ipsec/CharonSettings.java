@@ -1,11 +1,11 @@
 package org.cloister.ipsec;
 
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
+import org.cloister.base.file.WorldReadableFile;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,9 +63,7 @@ public record CharonSettings(
 
     /** Writes the file and replaces it as a whole. */
     public void write(Path file) throws IOException {
-        Path fresh = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(fresh, render());
-        Files.move(fresh, file, StandardCopyOption.ATOMIC_MOVE);
+        WorldReadableFile.replace(file, render().getBytes(StandardCharsets.UTF_8));
     }
 
     public String render() {

@@ -2,7 +2,6 @@ package org.cloister.host.resources;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
@@ -10,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -20,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.host.reconcile.HostResource;
 import org.cloister.host.reconcile.ResourceKind;
 import org.cloister.host.vm.ResourceOwner;
@@ -37,8 +36,6 @@ public final class VmFolders {
     /** Maximum of files of one VM, including folders; it has its plan, sockets and possibly a console. */
     private static final int MAX_FILES = 1000;
 
-    private static final FileAttribute<?> PRIVATE =
-            PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
     private static final FileAttribute<?> PRIVATE_FOLDER =
             PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
 
@@ -71,23 +68,9 @@ public final class VmFolders {
         requireSame(plan.owner(), assignment);
         Path folder = folder(plan.owner());
         Files.createDirectory(folder, PRIVATE_FOLDER);
-        write(folder.resolve(ASSIGNMENT), assignment.wire().toByteArray());
-        Path fresh = folder.resolve(PLAN + ".new");
-        write(fresh, VmPlanJson.write(plan));
-        Files.move(fresh, folder.resolve(PLAN), StandardCopyOption.ATOMIC_MOVE);
-        sync(folder);
+        AtomicFile.create(folder.resolve(ASSIGNMENT), assignment.wire().toByteArray());
+        AtomicFile.create(folder.resolve(PLAN), VmPlanJson.write(plan));
         sync(all);
-    }
-
-    private static void write(Path file, byte[] content) throws IOException {
-        try (FileChannel out =
-                FileChannel.open(file, Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE), PRIVATE)) {
-            ByteBuffer bytes = ByteBuffer.wrap(content);
-            while (bytes.hasRemaining()) {
-                out.write(bytes);
-            }
-            out.force(true);
-        }
     }
 
     /**

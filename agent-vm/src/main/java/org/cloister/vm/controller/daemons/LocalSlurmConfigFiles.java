@@ -5,11 +5,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import java.util.Set;
+import org.cloister.base.file.AtomicFile;
+import org.cloister.base.file.WorldReadableFile;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 import org.cloister.vm.system.daemon.DaemonAccount;
 
@@ -51,13 +49,13 @@ public final class LocalSlurmConfigFiles {
      */
     public void write(DaemonAccount daemons) throws IOException {
         Files.createDirectories(slurmFolder());
-        replace(slurmFolder().resolve("slurm.conf"), plan.slurmConf().text(), "rw-r--r--");
-        replace(slurmFolder().resolve("cgroup.conf"), cgroups(), "rw-r--r--");
+        replace(slurmFolder().resolve("slurm.conf"), plan.slurmConf().text());
+        replace(slurmFolder().resolve("cgroup.conf"), cgroups());
         Path accounting = slurmFolder().resolve("slurmdbd.conf");
-        replace(accounting, accounting(), "rw-------");
+        AtomicFile.replace(accounting, accounting().getBytes(StandardCharsets.US_ASCII));
         own(accounting, daemons);
         Files.createDirectories(databaseConfigFile().getParent());
-        replace(databaseConfigFile(), databaseText(), "rw-r--r--");
+        replace(databaseConfigFile(), databaseText());
     }
 
     /**
@@ -90,7 +88,7 @@ public final class LocalSlurmConfigFiles {
      * @param file as slurm.conf names it; its folder exists
      */
     public void createNotifyFile(Path file, DaemonAccount daemons) throws IOException {
-        replace(file, "", "rw-------");
+        AtomicFile.replace(file, new byte[0]);
         own(file, daemons);
     }
 
@@ -129,15 +127,7 @@ public final class LocalSlurmConfigFiles {
         Files.setAttribute(file, "unix:uid", account.uid(), LinkOption.NOFOLLOW_LINKS);
     }
 
-    private static void replace(Path file, String text, String mode) throws IOException {
-        Path beside = file.resolveSibling("." + file.getFileName() + ".new");
-        Files.deleteIfExists(beside);
-        Set<StandardOpenOption> fresh = Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-        var permissions = PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
-        try (var channel = Files.newByteChannel(beside, fresh, permissions)) {
-            channel.write(StandardCharsets.US_ASCII.encode(text));
-        }
-        Files.setPosixFilePermissions(beside, PosixFilePermissions.fromString(mode));
-        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    private static void replace(Path file, String text) throws IOException {
+        WorldReadableFile.replace(file, text.getBytes(StandardCharsets.US_ASCII));
     }
 }
