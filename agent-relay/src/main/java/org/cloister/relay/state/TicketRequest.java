@@ -3,13 +3,14 @@ package org.cloister.relay.state;
 import java.time.Instant;
 import java.util.Optional;
 import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.ticket.TicketPosition;
 
 /**
  * Immutable request of a ticket or an opening.
  *
  * @param signer dNSName of the controlling VM, or of the opener
  * @param digest SHA-256 of the payload
- * @param sequence for an opening the drive's epoch and number 0
+ * @param position for an opening the drive's epoch and number 0
  * @param cpus number of CPUs on all nodes together
  * @param memoryMib memory of all nodes together in MiB; 0 where whole nodes are requested
  * @param account account that the Global Slurm charges
@@ -21,7 +22,7 @@ public record TicketRequest(
         String project,
         String signer,
         Digest digest,
-        TicketSequence sequence,
+        TicketPosition position,
         int nodes,
         long cpus,
         long memoryMib,

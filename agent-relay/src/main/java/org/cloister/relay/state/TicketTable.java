@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
@@ -24,13 +26,6 @@ public final class TicketTable {
             SELECT id, project, controller, digest, epoch, number, nodes, cpus, memory_mib, account, accepted, state,
             withdrawn, submitting, job, node_names, allocation IS NOT NULL, outcome, reason, ended, drive
             FROM ticket\s""";
-
-    /**
-     * Sum of the requests of a project's open tickets, to be compared with its quota.
-     *
-     * @param nodes number of nodes, which is also the number of running VMs: each node has one
-     */
-    public record OpenTicketUsage(int tickets, long nodes, long cpus, long memoryMib) {}
 
     private final SqlSession sql;
 
@@ -54,9 +49,9 @@ public final class TicketTable {
             throw taken(request, taken.get().request());
         }
         if (request.isOpening()) {
-            advanceOpening(request.project(), request.sequence());
+            advanceOpening(request.project(), request.position());
         } else {
-            advance(request.project(), request.sequence());
+            advance(request.project(), request.position());
         }
         int rows = sql.update(
                 """
@@ -69,8 +64,8 @@ public final class TicketTable {
                 request.digest().hex(),
                 envelope,
                 chain,
-                request.sequence().epoch(),
-                request.sequence().number(),
+                request.position().epoch(),
+                request.position().sequence(),
                 request.nodes(),
                 request.cpus(),
                 request.memoryMib(),
@@ -88,27 +83,27 @@ public final class TicketTable {
         return new DuplicateTicketException(request.id(), same);
     }
 
-    private void advance(String project, TicketSequence sequence)
+    private void advance(String project, TicketPosition position)
             throws RelayDatabaseException, TicketSequenceException {
         String advance = """
                 INSERT INTO project_sequence (project, epoch, number) VALUES (?, ?, ?)
                 ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch, number = excluded.number
                 WHERE (project_sequence.epoch, project_sequence.number) < (excluded.epoch, excluded.number)""";
-        int rows = sql.update(advance, project, sequence.epoch(), sequence.number());
+        int rows = sql.update(advance, project, position.epoch(), position.sequence());
         if (rows == 0) {
             throw new TicketSequenceException(
-                    project, sequence, highest(project).orElseThrow());
+                    project, position, highest(project).orElseThrow());
         }
     }
 
-    private void advanceOpening(String project, TicketSequence sequence)
+    private void advanceOpening(String project, TicketPosition position)
             throws RelayDatabaseException, TicketSequenceException {
         int rows = sql.update("""
                 INSERT INTO project_opening (project, epoch) VALUES (?, ?)
                 ON CONFLICT (project) DO UPDATE SET epoch = excluded.epoch
-                WHERE project_opening.epoch < excluded.epoch""", project, sequence.epoch());
+                WHERE project_opening.epoch < excluded.epoch""", project, position.epoch());
         if (rows == 0) {
-            throw new TicketSequenceException(project, sequence, new TicketSequence(highestOpening(project), 0));
+            throw new TicketSequenceException(project, position, new TicketPosition(highestOpening(project), 0));
         }
     }
 
@@ -117,28 +112,33 @@ public final class TicketTable {
         return sql.number("SELECT epoch FROM project_opening WHERE project = ?", project);
     }
 
-    /** Returns the highest sequence of all tickets that the project ever had here. */
-    public Optional<TicketSequence> highest(String project) throws RelayDatabaseException {
+    /** Returns the highest position of all tickets that the project ever had here. */
+    public Optional<TicketPosition> highest(String project) throws RelayDatabaseException {
         return sql.first(
-                columns -> new TicketSequence(columns.getLong(1), columns.getLong(2)),
+                columns -> new TicketPosition(columns.getLong(1), columns.getLong(2)),
                 "SELECT epoch, number FROM project_sequence WHERE project = ?",
                 project);
     }
 
     /** Returns the sum of the requests of open tickets and openings. */
-    public OpenTicketUsage usage(String project) throws RelayDatabaseException {
+    public QuotaUsage usage(String project) throws RelayDatabaseException {
         return usage(project, "");
     }
 
     /** Returns the same sum without openings. */
-    public OpenTicketUsage usageOfTickets(String project) throws RelayDatabaseException {
+    public QuotaUsage usageOfTickets(String project) throws RelayDatabaseException {
         return usage(project, " AND drive IS NULL");
     }
 
-    private OpenTicketUsage usage(String project, String which) throws RelayDatabaseException {
+    private QuotaUsage usage(String project, String which) throws RelayDatabaseException {
         return sql.first(
-                        columns -> new OpenTicketUsage(
-                                columns.getInt(1), columns.getLong(2), columns.getLong(3), columns.getLong(4)),
+                        columns -> new QuotaUsage(
+                                columns.getLong(1),
+                                columns.getLong(2),
+                                columns.getLong(3),
+                                columns.getLong(4),
+                                // Each node has one VM.
+                                columns.getLong(2)),
                         """
                         SELECT COUNT(*), SUM(nodes), SUM(cpus), SUM(memory_mib) FROM ticket
                         WHERE project = ? AND state <> 'ended'""" + which,
@@ -309,7 +309,7 @@ public final class TicketTable {
                 columns.getString(2),
                 columns.getString(3),
                 new Digest(Digest.Algorithm.SHA256, columns.getString(4)),
-                new TicketSequence(columns.getLong(5), columns.getLong(6)),
+                new TicketPosition(columns.getLong(5), columns.getLong(6)),
                 columns.getInt(7),
                 columns.getLong(8),
                 columns.getLong(9),

@@ -59,7 +59,7 @@ final class OpeningReports {
                 row.id(),
                 row.request().signer(),
                 row.request().drive().orElseThrow(),
-                row.request().sequence().epoch(),
+                row.request().position().epoch(),
                 row.state(),
                 Optional.ofNullable(row.end()),
                 text == null ? "" : text,

@@ -30,7 +30,6 @@ import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.StateConflictException;
 import org.cloister.relay.state.TicketRequest;
 import org.cloister.relay.state.TicketRow;
-import org.cloister.relay.state.TicketSequence;
 import org.cloister.relay.state.TicketSequenceException;
 import org.cloister.relay.state.TicketTable;
 
@@ -208,13 +207,11 @@ final class TicketAdmission {
                 throws RelayDatabaseException, TicketRefusedException {
             String project = signed.project();
             if (signed instanceof SignedTicket ticket) {
-                TicketPosition newest = tickets.highest(project)
-                        .map(at -> new TicketPosition(at.epoch(), at.number()))
-                        .orElse(TicketPosition.NONE);
-                TicketVerifier.require(ticket, newest, approval, TicketRecords.usage(tickets.usage(project)), now);
+                TicketPosition newest = tickets.highest(project).orElse(TicketPosition.NONE);
+                TicketVerifier.require(ticket, newest, approval, tickets.usage(project), now);
             } else if (signed instanceof SignedOpening opening) {
                 // Open openings end before this one runs.
-                QuotaUsage besides = TicketRecords.usage(tickets.usageOfTickets(project));
+                QuotaUsage besides = tickets.usageOfTickets(project);
                 TicketVerifier.require(opening, tickets.highestOpening(project), approval, besides, now);
             }
         }
@@ -298,7 +295,7 @@ final class TicketAdmission {
                     signed.project(),
                     signed.signer().name().toString(),
                     signed.digest(),
-                    new TicketSequence(
+                    new TicketPosition(
                             signed.epoch(),
                             signed instanceof SignedTicket it ? it.ticket().sequence() : 0),
                     resources.nodes(),

@@ -168,8 +168,8 @@ final class TicketJobTracker {
     private static boolean isFirst(GroupCommitter.Context records, TicketRow row) throws RelayDatabaseException {
         return !row.isOpening()
                 || records.transaction().tickets().openOpenings(row.request().project()).stream()
-                        .allMatch(each -> each.request().sequence().epoch()
-                                >= row.request().sequence().epoch());
+                        .allMatch(each -> each.request().position().epoch()
+                                >= row.request().position().epoch());
     }
 
     private String partition(TicketRow row) {

@@ -19,6 +19,7 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.identity.RevocableSessions;
 import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -123,7 +124,7 @@ public final class TicketLifecycle implements AutoCloseable {
                 jobTracker.resume(row, signers.of(transaction, row));
                 vmLocations.resume(transaction, row);
                 if (row.isOpening()
-                        && row.request().sequence().epoch()
+                        && row.request().position().epoch()
                                 < transaction
                                         .tickets()
                                         .highestOpening(row.request().project())) {
@@ -198,10 +199,9 @@ public final class TicketLifecycle implements AutoCloseable {
             @Override
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<ProjectApproval> approval = documents.approval(project);
-                TicketTable.OpenTicketUsage usage =
-                        records.transaction().tickets().usage(project);
+                QuotaUsage usage = records.transaction().tickets().usage(project);
                 records.onCommitted(() -> peer.answer(
-                        approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, TicketRecords.usage(usage)))
+                        approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, usage))
                                 .orElseGet(() -> RefusalMessages.of(
                                         "",
                                         TicketClause.PROJECT,

@@ -8,12 +8,10 @@ import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Opening;
-import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.wire.Proof;
 import org.cloister.relay.state.TicketRow;
-import org.cloister.relay.state.TicketTable;
 
 /**
  * Encodes and decodes the documents that the relay stores with tickets; a stored document that cannot be decoded means
@@ -32,11 +30,6 @@ final class TicketRecords {
         } catch (InvalidProtocolBufferException e) {
             throw new IllegalStateException("a ticket's chain in the relay's database cannot be read", e);
         }
-    }
-
-    /** Returns the sum of the requests of a project's open tickets: one VM on each node. */
-    static QuotaUsage usage(TicketTable.OpenTicketUsage open) {
-        return new QuotaUsage(open.tickets(), open.nodes(), open.cpus(), open.memoryMib(), open.nodes());
     }
 
     /** Returns the resource request of a stored ticket or opening, which was verified when it was received. */

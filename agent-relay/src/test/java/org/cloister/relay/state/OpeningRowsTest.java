@@ -22,7 +22,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
+import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -56,7 +58,7 @@ class OpeningRowsTest {
 
     @Test
     void epochs_of_openings_go_up_for_good_and_are_no_tickets_numbers() throws Exception {
-        insert(state, request("t1", PROJECT, new TicketSequence(9, 9), 1));
+        insert(state, request("t1", PROJECT, new TicketPosition(9, 9), 1));
         insert(state, opening("o1", PROJECT, 3));
         insert(state, opening("o9", OTHER, 1));
         for (long old : new long[] {1, 2, 3}) {
@@ -64,7 +66,7 @@ class OpeningRowsTest {
                     .isInstanceOf(TicketSequenceException.class);
         }
         insert(state, opening("o2", PROJECT, 9));
-        insert(state, request("t2", PROJECT, new TicketSequence(9, 10), 1));
+        insert(state, request("t2", PROJECT, new TicketPosition(9, 10), 1));
         end("o1");
         end("o2");
         assertThat(number(state, t -> t.tickets().forget(StateSamples.NOON.plus(Duration.ofDays(1)), 10)))
@@ -88,12 +90,10 @@ class OpeningRowsTest {
         assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
                 .extracting(TicketRow::id)
                 .containsExactly("o1", "o2");
-        assertThat(state.<TicketTable.OpenTicketUsage, RuntimeException>transact(
-                        t -> t.tickets().usage(PROJECT)))
-                .isEqualTo(new TicketTable.OpenTicketUsage(3, 3, 12, 3072));
-        assertThat(state.<TicketTable.OpenTicketUsage, RuntimeException>transact(
-                        t -> t.tickets().usageOfTickets(PROJECT)))
-                .isEqualTo(new TicketTable.OpenTicketUsage(1, 1, 4, 1024));
+        assertThat(state.<QuotaUsage, RuntimeException>transact(t -> t.tickets().usage(PROJECT)))
+                .isEqualTo(new QuotaUsage(3, 3, 12, 3072, 3));
+        assertThat(state.<QuotaUsage, RuntimeException>transact(t -> t.tickets().usageOfTickets(PROJECT)))
+                .isEqualTo(new QuotaUsage(1, 1, 4, 1024, 1));
         end("o1");
         assertThat(list(state, t -> t.tickets().openOpenings(PROJECT)))
                 .extracting(TicketRow::id)
@@ -105,7 +105,7 @@ class OpeningRowsTest {
         insert(state, opening("o1", PROJECT, 1));
         NetworkLease first = allocateController("o1", PROJECT);
         assertThat(first.addresses()).containsExactly(first.network().address(1));
-        insert(state, request("t1", PROJECT, new TicketSequence(1, 1), 5));
+        insert(state, request("t1", PROJECT, new TicketPosition(1, 1), 5));
         NetworkLease workers = allocate(state, "t1", PROJECT, 5);
         assertThat(workers.vlan()).isEqualTo(first.vlan());
         assertThat(workers.addresses()).doesNotContain(first.addresses().get(0)).hasSize(5);
@@ -120,7 +120,7 @@ class OpeningRowsTest {
         end("t1");
         assertThat(list(state, t -> t.numbers().idleProjects())).isEqualTo(List.of(PROJECT));
 
-        insert(state, request("t2", PROJECT, new TicketSequence(1, 2), 1));
+        insert(state, request("t2", PROJECT, new TicketPosition(1, 2), 1));
         assertThatThrownBy(() -> allocate(state, "t2", PROJECT, 1))
                 .as("workers' addresses rest, and the controlling VM's is none of them")
                 .isInstanceOf(PoolExhaustedException.class);

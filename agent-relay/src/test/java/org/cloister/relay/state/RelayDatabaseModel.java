@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.cloister.base.address.Ipv4Network;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
@@ -42,7 +43,7 @@ final class RelayDatabaseModel {
     }
 
     private final Map<String, Ticket> tickets = new TreeMap<>();
-    private final Map<String, TicketSequence> highest = new HashMap<>();
+    private final Map<String, TicketPosition> highest = new HashMap<>();
     private final Map<String, Integer> vlans = new HashMap<>();
     private final Map<Integer, ReleasedNumber> vlanRests = new HashMap<>();
     private final Map<String, String> holders = new HashMap<>();
@@ -65,8 +66,8 @@ final class RelayDatabaseModel {
                 .toList();
     }
 
-    TicketSequence highest(String project) {
-        return highest.getOrDefault(project, new TicketSequence(1, 0));
+    TicketPosition highest(String project) {
+        return highest.getOrDefault(project, new TicketPosition(1, 0));
     }
 
     /** @param now seconds that relays have truly run */
@@ -105,11 +106,10 @@ final class RelayDatabaseModel {
     private void accept(String[] words, String result, long now) {
         String id = words[1];
         String project = words[2];
-        TicketSequence sequence = new TicketSequence(Long.parseLong(words[3]), Long.parseLong(words[4]));
+        TicketPosition sequence = new TicketPosition(Long.parseLong(words[3]), Long.parseLong(words[4]));
         int nodes = Integer.parseInt(words[5]);
-        TicketSequence before = highest(project);
-        boolean later = sequence.epoch() > before.epoch()
-                || (sequence.epoch() == before.epoch() && sequence.number() > before.number());
+        TicketPosition before = highest(project);
+        boolean later = sequence.compareTo(before) > 0;
         if (tickets.containsKey(id)) {
             assertThat(result).isEqualTo("taken");
         } else if (!later) {

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -146,9 +147,9 @@ class StateKillTest {
         if (!accepted.isEmpty() && random.nextInt(8) == 0) {
             return accepted.get(random.nextInt(accepted.size()));
         }
-        TicketSequence highest = model.highest(project);
+        TicketPosition highest = model.highest(project);
         // Within one batch the same project may come twice: then the second one is too low, unless it is far ahead.
-        long number = highest.number() + 1 + random.nextInt(9);
+        long number = highest.sequence() + 1 + random.nextInt(9);
         String operation = "accept t" + ++ids + " " + project + " " + highest.epoch() + " " + number + " "
                 + (1 + random.nextInt(5));
         accepted.add(operation);

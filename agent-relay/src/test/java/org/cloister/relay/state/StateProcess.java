@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
+import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketPosition;
 
 /**
  * A process of its own that may be killed: takes batches of operations, one a line, and carries out each in one
@@ -91,7 +93,7 @@ final class StateProcess {
     }
 
     private static String accept(RelayTransaction t, String[] words) throws RelayDatabaseException {
-        TicketSequence sequence = new TicketSequence(Long.parseLong(words[3]), Long.parseLong(words[4]));
+        TicketPosition sequence = new TicketPosition(Long.parseLong(words[3]), Long.parseLong(words[4]));
         int nodes = Integer.parseInt(words[5]);
         try {
             return t.<String, StateConflictException>attempt(part -> {
@@ -134,10 +136,10 @@ final class StateProcess {
             all.add(row.id() + " " + row.state().toString() + " " + row.withdrawn() + " " + held);
         }
         for (String project : RelayDatabaseModel.PROJECTS) {
-            TicketTable.OpenTicketUsage usage = t.tickets().usage(project);
+            QuotaUsage usage = t.tickets().usage(project);
             all.add(project + " " + t.numbers().vlanOf(project).orElse(0) + " " + usage.tickets() + " "
                     + usage.nodes() + " "
-                    + t.tickets().highest(project).map(TicketSequence::toString).orElse("none"));
+                    + t.tickets().highest(project).map(TicketPosition::toString).orElse("none"));
         }
         all.sort(null);
         all.add(bodies(t.outbox().pending(0, Integer.MAX_VALUE)));

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.ticket.TicketPosition;
 
 /** What tests of the state put into it. */
 final class StateSamples {
@@ -28,10 +29,10 @@ final class StateSamples {
     private StateSamples() {}
 
     static TicketRequest request(String id, String project, long number) {
-        return request(id, project, new TicketSequence(1, number), 1);
+        return request(id, project, new TicketPosition(1, number), 1);
     }
 
-    static TicketRequest request(String id, String project, TicketSequence sequence, int nodes) {
+    static TicketRequest request(String id, String project, TicketPosition sequence, int nodes) {
         return new TicketRequest(
                 id,
                 project,
@@ -52,7 +53,7 @@ final class StateSamples {
                 project,
                 "eve.opener." + project + ".cloister.internal",
                 Digest.sha256(id.getBytes(StandardCharsets.UTF_8)),
-                new TicketSequence(epoch, 0),
+                new TicketPosition(epoch, 0),
                 1,
                 4,
                 1024,

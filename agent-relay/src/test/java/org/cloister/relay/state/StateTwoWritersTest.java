@@ -19,6 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -122,11 +123,11 @@ class StateTwoWritersTest {
                 String id = "t" + writer + "-" + i;
                 String project = "project" + i % 3;
                 given += state.<NetworkLease, StateConflictException>transact(t -> {
-                            TicketSequence highest =
-                                    t.tickets().highest(project).orElse(new TicketSequence(1, 0));
+                            TicketPosition highest =
+                                    t.tickets().highest(project).orElse(new TicketPosition(1, 0));
                             t.tickets()
                                     .insert(
-                                            request(id, project, highest.number() + 1),
+                                            request(id, project, highest.sequence() + 1),
                                             StateSamples.ENVELOPE,
                                             StateSamples.CHAIN);
                             return t.numbers().allocate(id, project, 2);

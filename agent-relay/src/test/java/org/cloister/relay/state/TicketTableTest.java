@@ -27,7 +27,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.SortedMap;
 import org.cloister.base.encoding.Digest;
+import org.cloister.protocol.ticket.QuotaUsage;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -115,7 +117,7 @@ class TicketTableTest {
                 PROJECT,
                 twin.signer(),
                 Digest.sha256(CHAIN),
-                twin.sequence(),
+                twin.position(),
                 1,
                 1,
                 1,
@@ -135,28 +137,28 @@ class TicketTableTest {
 
     @Test
     void tickets_of_a_project_come_in_order_of_epoch_and_number() throws Exception {
-        insert(state, request("t1", PROJECT, new TicketSequence(2, 5), 1));
-        insert(state, request("t2", OTHER, new TicketSequence(1, 1), 1));
-        assertThatThrownBy(() -> insert(state, request("t3", PROJECT, new TicketSequence(2, 5), 1)))
+        insert(state, request("t1", PROJECT, new TicketPosition(2, 5), 1));
+        insert(state, request("t2", OTHER, new TicketPosition(1, 1), 1));
+        assertThatThrownBy(() -> insert(state, request("t3", PROJECT, new TicketPosition(2, 5), 1)))
                 .isInstanceOf(TicketSequenceException.class)
                 .hasMessage("project " + PROJECT + ": want a ticket after epoch 2 number 5, have epoch 2 number 5");
-        assertThatThrownBy(() -> insert(state, request("t3", PROJECT, new TicketSequence(1, 99), 1)))
+        assertThatThrownBy(() -> insert(state, request("t3", PROJECT, new TicketPosition(1, 99), 1)))
                 .isInstanceOf(TicketSequenceException.class);
-        insert(state, request("t3", PROJECT, new TicketSequence(3, 1), 1));
-        assertThat(maybe(state, t -> t.tickets().highest(PROJECT))).hasValue(new TicketSequence(3, 1));
-        assertThat(maybe(state, t -> t.tickets().highest(OTHER))).hasValue(new TicketSequence(1, 1));
+        insert(state, request("t3", PROJECT, new TicketPosition(3, 1), 1));
+        assertThat(maybe(state, t -> t.tickets().highest(PROJECT))).hasValue(new TicketPosition(3, 1));
+        assertThat(maybe(state, t -> t.tickets().highest(OTHER))).hasValue(new TicketPosition(1, 1));
         assertThat(maybe(state, t -> t.tickets().highest("none"))).isEmpty();
     }
 
     @Test
     void usage_counts_the_open_tickets_of_one_project() throws Exception {
-        insert(state, request("t1", PROJECT, new TicketSequence(1, 1), 3));
-        insert(state, request("t2", PROJECT, new TicketSequence(1, 2), 2));
-        insert(state, request("t3", OTHER, new TicketSequence(1, 1), 7));
-        assertThat(usage(PROJECT)).isEqualTo(new TicketTable.OpenTicketUsage(2, 5, 20, 5 * 1024));
+        insert(state, request("t1", PROJECT, new TicketPosition(1, 1), 3));
+        insert(state, request("t2", PROJECT, new TicketPosition(1, 2), 2));
+        insert(state, request("t3", OTHER, new TicketPosition(1, 1), 7));
+        assertThat(usage(PROJECT)).isEqualTo(new QuotaUsage(2, 5, 20, 5 * 1024, 5));
         end("t1", TicketEnd.COMPLETED, NOON);
-        assertThat(usage(PROJECT)).isEqualTo(new TicketTable.OpenTicketUsage(1, 2, 8, 2 * 1024));
-        assertThat(usage("none")).isEqualTo(new TicketTable.OpenTicketUsage(0, 0, 0, 0));
+        assertThat(usage(PROJECT)).isEqualTo(new QuotaUsage(1, 2, 8, 2 * 1024, 2));
+        assertThat(usage("none")).isEqualTo(QuotaUsage.NONE);
         assertThat(list(state, t -> t.tickets().openOf(PROJECT)))
                 .extracting(TicketRow::id)
                 .containsExactly("t2");
@@ -275,7 +277,7 @@ class TicketTableTest {
         return state.transact(t -> t.tickets().recordEnd(id, end, "", when));
     }
 
-    private TicketTable.OpenTicketUsage usage(String project) throws RelayDatabaseException {
+    private QuotaUsage usage(String project) throws RelayDatabaseException {
         return state.transact(t -> t.tickets().usage(project));
     }
 }

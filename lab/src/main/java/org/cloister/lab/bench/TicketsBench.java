@@ -19,6 +19,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.relay.ChildProcess;
 import org.cloister.lab.relay.RelaySiteFiles;
 import org.cloister.lab.relay.TicketBurstProgram;
+import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.relay.state.NetworkLease;
 import org.cloister.relay.state.NetworkPool;
 import org.cloister.relay.state.RelayDatabase;
@@ -26,7 +27,6 @@ import org.cloister.relay.state.RelayDatabaseException;
 import org.cloister.relay.state.RelayTransaction;
 import org.cloister.relay.state.StateConflictException;
 import org.cloister.relay.state.TicketRequest;
-import org.cloister.relay.state.TicketSequence;
 
 /**
  * Measures a burst of tickets: their records and addresses alone, and through a relay, from the controlling VM's stream
@@ -96,7 +96,7 @@ final class TicketsBench implements Benches.Bench {
                 PROJECT,
                 "c.controller." + PROJECT + ".cloister.internal",
                 Digest.sha256(document),
-                new TicketSequence(1, number + 1L),
+                new TicketPosition(1, number + 1L),
                 1,
                 1,
                 1024,
