@@ -9,8 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import org.cloister.base.mount.MountedFileSystem;
 
 /**
  * Mount points of cgroup hierarchies, from {@code /proc/self/mountinfo}, proc(5). Of several mounts of one hierarchy
@@ -18,12 +17,6 @@ import java.util.regex.Pattern;
  */
 final class CgroupMounts {
     private static final int MAX_CHARS = 4 << 20;
-    /**
-     * Fields of a line: id, parent, device, root, mount point, options, others up to a dash, type, source, options of
-     * the hierarchy.
-     */
-    private static final Pattern LINE =
-            Pattern.compile("[0-9]+ [0-9]+ [0-9]+:[0-9]+ (/\\S*) (/\\S*) \\S+ (?:\\S+ )*?- (cgroup2?) \\S+ (\\S+)");
     /** Options of version 1 that name no controller. */
     private static final Set<String> NO_CONTROLLERS = Set.of("rw", "ro", "xattr", "noprefix", "clone_children");
 
@@ -40,21 +33,19 @@ final class CgroupMounts {
             throw new IOException("mountinfo: want at most " + MAX_CHARS + " bytes, have more");
         }
         List<Mount> all = new ArrayList<>();
-        for (String line : text.split("\n", -1)) {
-            Matcher form = LINE.matcher(line);
+        for (MountedFileSystem mount : MountedFileSystem.parse(text)) {
+            boolean second = mount.type().equals("cgroup2");
             // A mount of a part of the hierarchy, such as in a container, has other paths than /proc/PID/cgroup.
-            if (form.matches() && form.group(1).equals("/")) {
-                all.add(new Mount(
-                        form.group(3).equals("cgroup2") ? Set.of() : controllers(form.group(4)),
-                        Path.of(form.group(2))));
+            if ((second || mount.type().equals("cgroup")) && mount.root().equals("/")) {
+                all.add(new Mount(second ? Set.of() : controllers(mount.fileSystemOptions()), mount.mountPoint()));
             }
         }
         return new CgroupMounts(all);
     }
 
-    private static Set<String> controllers(String options) {
+    private static Set<String> controllers(List<String> options) {
         Set<String> controllers = new TreeSet<>();
-        for (String each : options.split(",", -1)) {
+        for (String each : options) {
             if (!NO_CONTROLLERS.contains(each) && !each.startsWith("release_agent=")) {
                 controllers.add(each);
             }

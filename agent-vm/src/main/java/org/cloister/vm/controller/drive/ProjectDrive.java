@@ -11,14 +11,15 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.LuksVolume;
 import org.cloister.luks.volume.VolumeKey;
+import org.cloister.vm.system.mount.Ext4Mount;
 import org.cloister.vm.system.mount.MountHolder;
-import org.cloister.vm.system.mount.MountedFileSystem;
 import org.cloister.vm.system.mount.Unmounter;
 
 /**
@@ -73,7 +74,7 @@ public final class ProjectDrive {
         boolean done = false;
         try {
             OpenResult result = create ? create(key, epoch) : openExisting(key, epoch);
-            MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
+            Ext4Mount.mount(programs, plan.mapping().path(), plan.mountPoint());
             done = true;
             return result;
         } catch (DriveOpenRefused e) {

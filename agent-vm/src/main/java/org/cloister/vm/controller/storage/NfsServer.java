@@ -7,10 +7,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.TunnelAddress;
 import org.cloister.vm.system.daemon.SupervisedDaemon;
-import org.cloister.vm.system.mount.MountedFileSystem;
 
 /**
  * The controlling VM's NFS server: NFSv4.2 on its own address only, with rpc.mountd, which the kernel asks about

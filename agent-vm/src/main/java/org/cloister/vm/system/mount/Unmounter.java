@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 
 /** Unmounts file systems. Ends no process: reports those that still use a file system, and detaches it lazily. */

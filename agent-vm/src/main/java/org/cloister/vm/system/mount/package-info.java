@@ -1,4 +1,4 @@
-/** Mounts, their holders, and unmounting. */
+/** Mounting ext4, the holders of mounts, and unmounting. */
 @NullMarked
 package org.cloister.vm.system.mount;
 

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
@@ -18,8 +19,8 @@ import org.cloister.luks.volume.LuksVolume;
 import org.cloister.luks.volume.VolumeException;
 import org.cloister.luks.volume.VolumeIntegrity;
 import org.cloister.luks.volume.VolumeKey;
+import org.cloister.vm.system.mount.Ext4Mount;
 import org.cloister.vm.system.mount.MountHolder;
-import org.cloister.vm.system.mount.MountedFileSystem;
 import org.cloister.vm.system.mount.Unmounter;
 
 /**
@@ -166,7 +167,7 @@ public final class ScratchVolume {
         if (output.exit() != 0) {
             throw new IOException("mkfs.ext4 " + device + ": " + output.errorSummary());
         }
-        MountedFileSystem.mountExt4(programs, plan.mapping().path(), plan.mountPoint());
+        Ext4Mount.mount(programs, plan.mapping().path(), plan.mountPoint());
         makeShared(plan.mountPoint());
     }
 

@@ -8,10 +8,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.TunnelAddress;
 import org.cloister.vm.system.mount.MountHolder;
-import org.cloister.vm.system.mount.MountedFileSystem;
 import org.cloister.vm.system.mount.Unmounter;
 
 /** A worker's mounts of the project's storage, through the tunnel to its controlling VM. */

@@ -1,4 +1,4 @@
-package org.cloister.vm.system.mount;
+package org.cloister.base.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -18,8 +18,29 @@ class MountedFileSystemTest {
                         """))
                 .containsExactly(
                         new MountedFileSystem(
-                                Path.of("/mnt 2"), List.of("rw", "nosuid"), "ext4", "/dev/mapper/cloister-scratch"),
-                        new MountedFileSystem(Path.of("/project"), List.of("rw", "nodev"), "nfs4", "10.70.0.1:/"));
+                                "/mnt1",
+                                "/mnt 2",
+                                List.of("rw", "nosuid"),
+                                "ext4",
+                                "/dev/mapper/cloister-scratch",
+                                List.of("rw", "errors=continue")),
+                        new MountedFileSystem(
+                                "/",
+                                "/project",
+                                List.of("rw", "nodev"),
+                                "nfs4",
+                                "10.70.0.1:/",
+                                List.of("rw", "vers=4.2")));
+    }
+
+    @Test
+    void a_source_may_be_empty_and_a_root_may_be_no_path() throws IOException {
+        assertThat(MountedFileSystem.parse("""
+                        50 40 0:60 / /mnt/fuse rw - fuse  rw,user_id=0
+                        51 40 0:4 net:[4026532281] /run/netns/a rw shared:5 - nsfs nsfs rw
+                        """))
+                .extracting(MountedFileSystem::source)
+                .containsExactly("", "nsfs");
     }
 
     @Test

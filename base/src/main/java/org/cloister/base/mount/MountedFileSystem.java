@@ -1,7 +1,6 @@
-package org.cloister.vm.system.mount;
+package org.cloister.base.mount;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,35 +9,28 @@ import java.util.regex.Pattern;
 import org.cloister.base.process.ProcessRunner;
 
 /**
- * Mount as one line of {@code /proc/self/mountinfo} describes it.
+ * Mount as one line of {@code /proc/self/mountinfo} describes it; proc_pid_mountinfo(5).
  *
+ * @param root folder of the file system that is mounted
+ * @param place where it is mounted
  * @param options of this mount, such as {@code rw,nosuid,nodev}
- * @param source a device, {@code SERVER:/PATH}, or the file system's own word
+ * @param source a device, {@code SERVER:/PATH}, or the file system's own word, which may be empty
+ * @param fileSystemOptions options of the file system, for all of its mounts
  */
-public record MountedFileSystem(Path mountPoint, List<String> options, String type, String source) {
+public record MountedFileSystem(
+        String root, String place, List<String> options, String type, String source, List<String> fileSystemOptions) {
     private static final Path ALL = Path.of("/proc/self/mountinfo");
     private static final Pattern LINE =
-            Pattern.compile("\\d+ \\d+ \\d+:\\d+ (\\S+) (\\S+) (\\S+)(?: \\S+)* - (\\S+) (\\S+) \\S+");
+            Pattern.compile("\\d+ \\d+ \\d+:\\d+ (\\S+) (\\S+) (\\S+)(?: \\S+)* - (\\S+) (\\S*) (\\S*)");
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
 
     public MountedFileSystem {
         options = List.copyOf(options);
+        fileSystemOptions = List.copyOf(fileSystemOptions);
     }
 
-    /**
-     * Mounts an ext4 file system that holds files only: device nodes and set-user-ID bits on it have no effect, and
-     * after an error it becomes read-only, whatever its superblock says. Creates the folder if it does not exist.
-     */
-    public static void mountExt4(ProcessRunner programs, Path device, Path at) throws IOException {
-        Files.createDirectories(at);
-        programs.runChecked(
-                "mount",
-                "-t",
-                "ext4",
-                "-o",
-                "nosuid,nodev,noatime,errors=remount-ro",
-                device.toString(),
-                at.toString());
+    public Path mountPoint() {
+        return Path.of(place);
     }
 
     /** Returns all mounts of the machine, including those that others cover. */
@@ -49,11 +41,12 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
     /** Returns the mounts at one mount point; the visible one is last. */
     public static List<MountedFileSystem> at(ProcessRunner programs, Path at) throws IOException {
         return list(programs).stream()
-                .filter(mount -> mount.mountPoint.equals(at))
+                .filter(mount -> mount.place.equals(at.toString()))
                 .toList();
     }
 
-    static List<MountedFileSystem> parse(String text) throws IOException {
+    /** Parses the whole text of the kernel. */
+    public static List<MountedFileSystem> parse(String text) throws IOException {
         List<MountedFileSystem> mounts = new ArrayList<>();
         for (String line : text.lines().toList()) {
             Matcher fields = LINE.matcher(line);
@@ -61,10 +54,12 @@ public record MountedFileSystem(Path mountPoint, List<String> options, String ty
                 throw new IOException("mountinfo: want its fields, have \"" + line.replaceAll("[^ -~]", "?") + "\"");
             }
             mounts.add(new MountedFileSystem(
-                    Path.of(decode(fields.group(2))),
+                    decode(fields.group(1)),
+                    decode(fields.group(2)),
                     List.of(fields.group(3).split(",", -1)),
                     decode(fields.group(4)),
-                    decode(fields.group(5))));
+                    decode(fields.group(5)),
+                    List.of(fields.group(6).split(",", -1))));
         }
         return mounts;
     }
