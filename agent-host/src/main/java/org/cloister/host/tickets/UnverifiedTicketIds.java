@@ -4,6 +4,7 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Ticket;
 
@@ -34,8 +35,7 @@ final class UnverifiedTicketIds {
 
     private static Optional<String> text(byte[] envelope, String key, Pattern form) {
         try {
-            byte[] payload =
-                    StrictJson.read(envelope, Ticket.MAX_BYTES).base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
+            byte[] payload = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES).unverifiedPayload();
             return Optional.of(StrictJson.read(payload, Ticket.MAX_BYTES).text(key, form));
         } catch (MalformedException e) {
             return Optional.empty();

@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Opening;
@@ -35,8 +34,7 @@ final class TicketRecords {
     /** Returns the resource request of a stored ticket or opening, which was verified when it was received. */
     static ResourceRequest request(TicketRow row, byte[] envelope) {
         try {
-            byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
-                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
+            byte[] payload = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES).unverifiedPayload();
             return row.isOpening()
                     ? Opening.parse(payload).request()
                     : Ticket.parse(payload).request();
@@ -49,9 +47,7 @@ final class TicketRecords {
     static long controllerEpoch(byte[] envelope) {
         try {
             DsseEnvelope stored = DsseEnvelope.parse(envelope, Ticket.MAX_BYTES);
-            byte[] payload = StrictJson.read(envelope, Ticket.MAX_BYTES, Ticket.MAX_BYTES)
-                    .base64InEitherAlphabet("payload", Ticket.MAX_BYTES);
-            return Ticket.parse(payload).controllerEpoch(stored.payloadType());
+            return Ticket.parse(stored.unverifiedPayload()).controllerEpoch(stored.payloadType());
         } catch (MalformedException e) {
             throw new IllegalStateException("a ticket in the relay's database cannot be read", e);
         }
@@ -60,8 +56,8 @@ final class TicketRecords {
     /** Decodes an allocation without verification, because the relay signed and stored it itself. */
     static Allocation ownAllocation(byte[] envelope) {
         try {
-            return Allocation.parse(StrictJson.read(envelope, Allocation.MAX_ENVELOPE, Allocation.MAX_ENVELOPE)
-                    .base64("payload", Allocation.MAX_BYTES));
+            return Allocation.parse(
+                    DsseEnvelope.parse(envelope, Allocation.MAX_ENVELOPE).unverifiedPayload());
         } catch (MalformedException e) {
             throw new IllegalStateException("an allocation in the relay's database cannot be read", e);
         }

@@ -10,7 +10,6 @@ import java.util.Optional;
 import org.cloister.base.encoding.Digest;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
-import org.cloister.base.json.StrictJson;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.EnvelopeRefusedException;
@@ -91,8 +90,8 @@ record SignedPolicy(ByteString envelope, ProjectPolicy policy, Digest hash) {
      */
     private static byte[] claimed(Path kept) throws IOException {
         try {
-            return StrictJson.read(Pem.readBounded(kept, MAX_ENVELOPE), MAX_ENVELOPE, MAX_ENVELOPE)
-                    .base64("payload", ProjectPolicy.MAX_BYTES);
+            return DsseEnvelope.parse(Pem.readBounded(kept, MAX_ENVELOPE), MAX_ENVELOPE)
+                    .unverifiedPayload();
         } catch (MalformedException e) {
             throw new IOException(kept + ": " + e.getMessage(), e);
         }

@@ -8,6 +8,7 @@ import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.receipt.HostStatement;
 import org.cloister.protocol.receipt.Receipt;
 import org.cloister.protocol.receipt.ReceiptSlot;
@@ -61,8 +62,9 @@ final class ReceiptShowCommand implements Callable<Integer> {
     }
 
     private static String host(ReceiptSlot slot) throws MalformedException {
-        HostStatement part = HostStatement.parse(ReceiptVerifier.claimedPayload(
-                slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES));
+        HostStatement part = HostStatement.parse(
+                DsseEnvelope.parse(slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES)
+                        .unverifiedPayload());
         return "VM " + part.facts().vm() + ", image " + part.facts().image().abbreviated() + ", "
                 + part.facts().shape() + ", sharing " + part.facts().sharing() + ", " + part.started() + " to "
                 + part.ended() + " (" + part.end() + "), "
@@ -71,8 +73,9 @@ final class ReceiptShowCommand implements Callable<Integer> {
     }
 
     private static String worker(ReceiptSlot slot) throws MalformedException {
-        WorkerStatement part = WorkerStatement.parse(ReceiptVerifier.claimedPayload(
-                slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES));
+        WorkerStatement part = WorkerStatement.parse(
+                DsseEnvelope.parse(slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES)
+                        .unverifiedPayload());
         return part.registered().map(time -> "registered " + time).orElse("never registered") + ", ended "
                 + part.ended() + ", "
                 + part.erased().map(time -> "erased " + time).orElse("not known to be erased");

@@ -18,8 +18,8 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 
 /**
- * Signed object: a DSSE envelope, version 1 (github.com/secure-systems-lab/dsse). Only {@link #verify} returns its
- * payload, so that no unsigned payload is parsed.
+ * Signed object: a DSSE envelope, version 1 (github.com/secure-systems-lab/dsse). {@link #verify} returns its payload.
+ * {@link #unverifiedPayload} is the one other way to it; each caller says why it needs no signature.
  */
 public final class DsseEnvelope {
     /**
@@ -105,6 +105,14 @@ public final class DsseEnvelope {
     /** Returns the envelope exactly as it was received or created. */
     public byte[] bytes() {
         return bytes.clone();
+    }
+
+    /**
+     * Returns the payload without verifying a signature: to find the signer or the request that it names, or from an
+     * own store whose envelopes were verified before they were written.
+     */
+    public byte[] unverifiedPayload() {
+        return payload.clone();
     }
 
     /**

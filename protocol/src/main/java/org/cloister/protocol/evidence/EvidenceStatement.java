@@ -89,8 +89,7 @@ public record EvidenceStatement(
      * nothing in it.
      */
     public static EvidenceStatement claimed(DsseEnvelope envelope) throws MalformedException {
-        return parse(StrictJson.read(envelope.bytes(), EvidenceMessage.MAX_ENVELOPE, EvidenceMessage.MAX_ENVELOPE)
-                .base64("payload", MAX_BYTES));
+        return parse(envelope.unverifiedPayload());
     }
 
     /** Returns the payload to sign. */

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.EnvelopeRefusedException;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -36,7 +35,7 @@ public final class ProjectHistory {
      * @param genesis an envelope, which may come from anyone; the genesis itself names its required signers
      */
     public static ProjectHistory fromGenesis(byte[] genesis) throws IOException {
-        ProjectDocument claimed = ProjectDocument.parseGenesis(claimedPayload(genesis));
+        ProjectDocument claimed = ProjectDocument.parseGenesis(unverifiedPayload(genesis));
         DsseEnvelope envelope = DsseEnvelope.parse(genesis, ProjectDocument.MAX_BYTES);
         List<VerificationKey> keys = claimed.owners().keys();
         byte[] payload =
@@ -68,7 +67,7 @@ public final class ProjectHistory {
      *     the required owners
      */
     public ProjectHistory with(byte[] successor) throws IOException {
-        byte[] claim = claimedPayload(successor);
+        byte[] claim = unverifiedPayload(successor);
         ProjectDocument claimed = ProjectDocument.parseSuccessor(claim);
         String subject = "successor " + claimed.number() + " of " + id();
         if (!claimed.project().equals(id())) {
@@ -111,7 +110,7 @@ public final class ProjectHistory {
 
     /** Returns the project that a document claims to succeed, only to find that project's history. */
     public static String claimedProject(byte[] successor) throws MalformedException {
-        return ProjectDocument.parseSuccessor(claimedPayload(successor)).project();
+        return ProjectDocument.parseSuccessor(unverifiedPayload(successor)).project();
     }
 
     /** Returns the payload of the next document, for the owners to sign. */
@@ -171,8 +170,7 @@ public final class ProjectHistory {
     }
 
     /** Returns a genesis' payload before its signatures are verified, because a genesis itself names its signers. */
-    private static byte[] claimedPayload(byte[] envelope) throws MalformedException {
-        return StrictJson.read(envelope, ProjectDocument.MAX_BYTES, ProjectDocument.MAX_BYTES)
-                .base64("payload", ProjectDocument.MAX_BYTES);
+    private static byte[] unverifiedPayload(byte[] envelope) throws MalformedException {
+        return DsseEnvelope.parse(envelope, ProjectDocument.MAX_BYTES).unverifiedPayload();
     }
 }

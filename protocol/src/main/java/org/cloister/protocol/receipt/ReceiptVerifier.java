@@ -6,7 +6,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -76,7 +75,7 @@ public final class ReceiptVerifier {
      * @throws MalformedException if it is not a receipt
      */
     public static Receipt read(byte[] envelope) throws MalformedException {
-        return Receipt.parse(claimedPayload(envelope, Receipt.MAX_ENVELOPE));
+        return Receipt.parse(DsseEnvelope.parse(envelope, Receipt.MAX_ENVELOPE).unverifiedPayload());
     }
 
     private static Optional<ProjectHistory> carried(Receipt claimed, ReceiptFindings findings) {
@@ -122,8 +121,9 @@ public final class ReceiptVerifier {
         try {
             byte[] bytes = receipt.request().bytes();
             if (!receipt.requester().isEmpty()) {
-                Instant issued =
-                        Ticket.parse(claimedPayload(bytes, Ticket.MAX_BYTES)).issued();
+                Instant issued = Ticket.parse(
+                                DsseEnvelope.parse(bytes, Ticket.MAX_BYTES).unverifiedPayload())
+                        .issued();
                 signer = signers.verify(
                         "ticket", receipt.requester(), CertificateRole.CONTROLLER, List.of(receipt.issued(), issued));
             }
@@ -207,18 +207,11 @@ public final class ReceiptVerifier {
     /** Returns the time of an unverified allocation, only to determine the time at which a chain must be valid. */
     private static Optional<Instant> claimedTime(byte[] allocation) {
         try {
-            byte[] payload = claimedPayload(allocation, Allocation.MAX_ENVELOPE);
+            byte[] payload =
+                    DsseEnvelope.parse(allocation, Allocation.MAX_ENVELOPE).unverifiedPayload();
             return Optional.of(Allocation.parse(payload).issued());
         } catch (MalformedException e) {
             return Optional.empty();
         }
-    }
-
-    /**
-     * Returns the payload of any envelope without verifying a signature: a receipt itself names its signer, and people
-     * want to read it.
-     */
-    public static byte[] claimedPayload(byte[] envelope, int max) throws MalformedException {
-        return StrictJson.read(envelope, max, max).base64InEitherAlphabet("payload", max);
     }
 }

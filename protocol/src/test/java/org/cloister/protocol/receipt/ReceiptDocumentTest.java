@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.BinaryText;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
@@ -116,10 +117,10 @@ class ReceiptDocumentTest {
                 envelope, Optional.of(ProjectHistory.fromGenesis(bytes("receipt-genesis"))), List.of(site()));
         assertThat(found.isVerified()).as("%s", found.findings()).isTrue();
         ReceiptSlot slot = found.receipt().slots().get(0);
-        byte[] host = ReceiptVerifier.claimedPayload(
-                slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES);
-        byte[] worker = ReceiptVerifier.claimedPayload(
-                slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES);
+        byte[] host = DsseEnvelope.parse(slot.hostStatement().orElseThrow().bytes(), HostStatement.MAX_BYTES)
+                .unverifiedPayload();
+        byte[] worker = DsseEnvelope.parse(slot.workerStatement().orElseThrow().bytes(), WorkerStatement.MAX_BYTES)
+                .unverifiedPayload();
         assertThat(new String(HostStatement.parse(host).payload(), UTF_8)).isEqualTo(text("receipt-host-part"));
         assertThat(new String(WorkerStatement.parse(worker).payload(), UTF_8)).isEqualTo(text("receipt-worker-part"));
     }

@@ -13,9 +13,9 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.audit.AuditHead;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.receipt.HandoverRecord;
 import org.cloister.protocol.receipt.ReceiptBytes;
-import org.cloister.protocol.receipt.ReceiptVerifier;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -64,8 +64,8 @@ record ReceiptDraft(
 
     /** Returns the relay's allocation, which was verified on arrival. */
     Allocation parseAllocation() throws IOException {
-        return Allocation.parse(
-                ReceiptVerifier.claimedPayload(allocation.orElseThrow().bytes(), Allocation.MAX_ENVELOPE));
+        return Allocation.parse(DsseEnvelope.parse(allocation.orElseThrow().bytes(), Allocation.MAX_ENVELOPE)
+                .unverifiedPayload());
     }
 
     static ReceiptDraft start(Ticket ticket, byte[] envelope, List<byte[]> signer) {

@@ -9,7 +9,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.base.file.AtomicFile;
-import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.policy.ProjectPolicy;
 
@@ -45,7 +45,7 @@ public final class ProjectDocumentsFolder {
             documents.add(AtomicFile.read(document(documents.size()), MAX_DOCUMENT));
         }
         byte[] policy = AtomicFile.read(folder.resolve(POLICY), MAX_POLICY);
-        byte[] payload = StrictJson.read(policy, MAX_POLICY, MAX_POLICY).base64("payload", ProjectPolicy.MAX_BYTES);
+        byte[] payload = DsseEnvelope.parse(policy, MAX_POLICY).unverifiedPayload();
         return Optional.of(new ProjectDocuments(
                 ProjectHistory.of(documents),
                 ProjectPolicy.parse(payload),

@@ -13,7 +13,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.evidence.AttestationClaims;
@@ -195,9 +194,9 @@ public final class UnlockServer {
         if (response.isSuccess()) {
             try {
                 DsseEnvelope statement = response.getNow();
-                targets.put(
-                        session,
-                        new HandoverTarget(context.identity().assignment().ticket(), 0, claimedVm(statement), nonce));
+                // The opener verifies the signature: the VM does not know its host's key.
+                String vm = EvidenceStatement.claimed(statement).facts().vm();
+                targets.put(session, new HandoverTarget(context.identity().assignment().ticket(), 0, vm, nonce));
                 session.send(new VmMessage.Evidence(ByteString.copyFrom(statement.bytes()), clock.instant()));
                 return;
             } catch (IOException | IllegalArgumentException e) {
@@ -290,12 +289,5 @@ public final class UnlockServer {
         return CircuitBinding.of(
                 context.boot().chain().get(0).getEncoded(),
                 circuit.peerCertificates().get(0).getEncoded());
-    }
-
-    /** Returns the VM's id in a statement. The opener verifies the signature: the VM does not know its host's key. */
-    private static String claimedVm(DsseEnvelope statement) throws IOException {
-        byte[] payload = StrictJson.read(statement.bytes(), EvidenceMessage.MAX_ENVELOPE, EvidenceMessage.MAX_ENVELOPE)
-                .base64("payload", EvidenceStatement.MAX_BYTES);
-        return EvidenceStatement.parse(payload).facts().vm();
     }
 }
