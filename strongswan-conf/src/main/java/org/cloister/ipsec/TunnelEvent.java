@@ -2,10 +2,8 @@ package org.cloister.ipsec;
 
 import org.jspecify.annotations.Nullable;
 
-/** Change of a tunnel's state, by its peer's name. */
+/** Change of a tunnel's state, by its peer's name, or of charon's. */
 public sealed interface TunnelEvent {
-    String peer();
-
     /** Packets pass through the tunnel. */
     record Up(String peer) implements TunnelEvent {}
 
@@ -20,10 +18,5 @@ public sealed interface TunnelEvent {
     record Down(String peer, @Nullable TunnelFailureCause cause) implements TunnelEvent {}
 
     /** charon answers or does not answer; while it does not, no tunnel counts as up. */
-    record CharonState(boolean answers, String why) implements TunnelEvent {
-        @Override
-        public String peer() {
-            return "";
-        }
-    }
+    record CharonState(boolean answers, String why) implements TunnelEvent {}
 }

@@ -1,6 +1,5 @@
 package org.cloister.host.control;
 
-import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
 import org.cloister.host.reconcile.VmStartStep;
@@ -46,12 +45,6 @@ public enum VmRunPhase {
             case RUNNING -> Optional.of(RUNNING);
             case REGISTERED -> Optional.of(REGISTERED);
         };
-    }
-
-    public static Optional<VmRunPhase> of(String word) {
-        return Arrays.stream(values())
-                .filter(each -> each.toString().equals(word))
-                .findFirst();
     }
 
     /** Returns the name used in protocol lines. */

@@ -33,11 +33,6 @@ public record LaunchSecurity(MemoryProtection protection, boolean encryptedState
         }
     }
 
-    /** Returns the first libvirt version whose schema has this launch security. */
-    public String since() {
-        return protection == MemoryProtection.SEV ? "8.0.0" : "10.5.0";
-    }
-
     String policy() {
         int policy = protection == MemoryProtection.SEV_SNP ? SNP_POLICY : SEV_POLICY;
         return String.format(Locale.ROOT, "0x%04x", policy | (encryptedState ? SEV_ENCRYPTED_STATE : 0));

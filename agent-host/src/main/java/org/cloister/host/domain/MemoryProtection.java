@@ -1,7 +1,5 @@
 package org.cloister.host.domain;
 
-import org.cloister.protocol.policy.AssuranceLevel;
-
 /** Protection of a guest's memory from its host. Later constants protect against more. */
 public enum MemoryProtection {
     NONE("none"),
@@ -17,11 +15,6 @@ public enum MemoryProtection {
 
     MemoryProtection(String word) {
         this.word = word;
-    }
-
-    /** Returns the weakest protection under which a VM can prove an assurance level. */
-    public static MemoryProtection requiredFor(AssuranceLevel level) {
-        return level == AssuranceLevel.SEV_SNP ? SEV_SNP : NONE;
     }
 
     /** Returns the name used in libvirt and in our configuration. */

@@ -3,7 +3,6 @@ package org.cloister.host.domain;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import org.cloister.host.domain.SevDecision.Mode;
-import org.cloister.protocol.policy.AssuranceLevel;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -47,13 +46,6 @@ class SevDecisionTest {
                                     .contains(want.split(" and ", -1)[0].replace("demands", "policy demands"))
                                     .contains(want.split(" and ", -1)[1]));
         }
-    }
-
-    @Test
-    void a_level_that_only_the_processor_can_prove_demands_sev_snp() {
-        assertThat(MemoryProtection.requiredFor(AssuranceLevel.SEV_SNP)).isEqualTo(MemoryProtection.SEV_SNP);
-        assertThat(MemoryProtection.requiredFor(AssuranceLevel.HOST_TPM)).isEqualTo(MemoryProtection.NONE);
-        assertThat(MemoryProtection.requiredFor(AssuranceLevel.HOST_WORD)).isEqualTo(MemoryProtection.NONE);
     }
 
     @Test

@@ -155,11 +155,6 @@ public final class TicketTable {
         return sql.list(TicketTable::row, COLUMNS + "WHERE state <> 'ended' ORDER BY accepted, epoch, number");
     }
 
-    public List<TicketRow> openOf(String project) throws RelayDatabaseException {
-        return sql.list(
-                TicketTable::row, COLUMNS + "WHERE project = ? AND state <> 'ended' ORDER BY epoch, number", project);
-    }
-
     /** Returns the project's open openings, the earliest first. */
     public List<TicketRow> openOpenings(String project) throws RelayDatabaseException {
         return sql.list(

@@ -159,9 +159,9 @@ class TicketTableTest {
         end("t1", TicketEnd.COMPLETED, NOON);
         assertThat(usage(PROJECT)).isEqualTo(new QuotaUsage(1, 2, 8, 2 * 1024, 2));
         assertThat(usage("none")).isEqualTo(QuotaUsage.NONE);
-        assertThat(list(state, t -> t.tickets().openOf(PROJECT)))
+        assertThat(list(state, t -> t.tickets().open()))
                 .extracting(TicketRow::id)
-                .containsExactly("t2");
+                .containsExactly("t2", "t3");
         assertThat(list(state, t -> t.tickets().endedSince(NOON, 10)))
                 .extracting(TicketRow::id)
                 .containsExactly("t1");

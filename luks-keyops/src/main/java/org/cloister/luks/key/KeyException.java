@@ -37,15 +37,8 @@ public abstract class KeyException extends IOException {
     public static final class CallFailed extends KeyException {
         private static final long serialVersionUID = 1;
 
-        private final String call;
-
         public CallFailed(String call, String error) {
             super("key operation", call + " to succeed", error, "see the library's version and free memory");
-            this.call = call;
-        }
-
-        public String call() {
-            return call;
         }
     }
 }

@@ -8,34 +8,8 @@ public abstract class OvsException extends IOException {
     private static final long serialVersionUID = 1;
     private static final int MOST = 200;
 
-    private final String operation;
-    private final String expected;
-    private final String actual;
-    private final String remedy;
-
     private OvsException(String operation, String expected, String actual, String remedy, @Nullable Throwable cause) {
         super(operation + ": want " + expected + ", have " + actual + "; " + remedy, cause);
-        this.operation = operation;
-        this.expected = expected;
-        this.actual = actual;
-        this.remedy = remedy;
-    }
-
-    public String operation() {
-        return operation;
-    }
-
-    public String wanted() {
-        return expected;
-    }
-
-    public String had() {
-        return actual;
-    }
-
-    /** Returns what the operator can do about it. */
-    public String remedy() {
-        return remedy;
     }
 
     /** Returns enough to recognise what a peer sent, because the peer chooses its length. */

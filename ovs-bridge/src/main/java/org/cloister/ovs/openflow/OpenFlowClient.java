@@ -181,11 +181,6 @@ public final class OpenFlowClient {
                 OpenFlowCodec.empty(OpenFlowCodec.BARRIER_REQUEST, barrier));
     }
 
-    /** Closes this connection; the request in progress fails. */
-    public void drop(OvsException why) {
-        link.drop(why);
-    }
-
     private <M extends OpenFlowMessage.MultipartReply, T> void multipart(
             String operation, int kind, Class<M> parts, Consumer<M> consumer, T result, ReplyCallback<T> answer) {
         int xid = nextXid();

@@ -10,7 +10,6 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.BinaryText;
@@ -128,10 +127,6 @@ public record Allocation(
      */
     public DsseEnvelope sign(SigningKey key) throws GeneralSecurityException {
         return DsseEnvelope.sign(TYPE, payload(), key);
-    }
-
-    public Optional<AllocatedSlot> slot(long slot) {
-        return slot >= 0 && slot < slots.size() ? Optional.of(slots.get((int) slot)) : Optional.empty();
     }
 
     /** Reads a SHA-256 in base32, by which payloads name other signed objects. */

@@ -7,16 +7,8 @@ import org.jspecify.annotations.Nullable;
 public abstract sealed class IpsecException extends IOException {
     private static final long serialVersionUID = 1;
 
-    private final String remedy;
-
     private IpsecException(String operation, String expected, String actual, String remedy, @Nullable Throwable cause) {
         super(operation + ": want " + expected + ", have " + actual + "; " + remedy, cause);
-        this.remedy = remedy;
-    }
-
-    /** Returns what the operator can do about it. */
-    public String remedy() {
-        return remedy;
     }
 
     /** charon is not running, or the connection ended. The request may or may not have been carried out. */

@@ -132,10 +132,6 @@ final class VmChannelSession {
         attachStream = stream;
     }
 
-    boolean isAttached() {
-        return attachStream != null;
-    }
-
     boolean isActive() {
         return connection.isActive();
     }
@@ -151,10 +147,6 @@ final class VmChannelSession {
             return;
         }
         stream.writeAndFlush(MessageFraming.frame(message.wire())).addListener(done -> unwritten.decrementAndGet());
-    }
-
-    Channel connection() {
-        return connection;
     }
 
     void close() {

@@ -40,11 +40,6 @@ public final class ControllerAuthority {
         return chain;
     }
 
-    /** Returns the time after which the VM can certify nothing. */
-    public Instant until() {
-        return authority.notAfter();
-    }
-
     /** Returns the certificates above a leaf, in DER. */
     public List<byte[]> issuerChain() {
         return issuers.stream().map(byte[]::clone).toList();

@@ -50,11 +50,6 @@ public final class CharonDaemon {
         daemon.start();
     }
 
-    /** Stops supervising charon; tunnels stay up. */
-    public void detach() {
-        daemon.detach();
-    }
-
     /** Stops charon and with it all tunnels; the guard stays. */
     public void stop() throws IOException {
         daemon.stop();

@@ -6,10 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.base.process.ProcessRunner;
 
-/**
- * Runs sessions as children of this process, with all its limits: for machines without systemd. The children's streams
- * are the sessions', which {@link ProcessRunner} would read to their end.
- */
+/** Runs sessions as children of this process: on machines without systemd. */
 public record ChildSshdLauncher(ProcessRunner programs, Path script, Path folder) implements SshdLauncher {
     @Override
     public Streams start() throws IOException {
