@@ -45,7 +45,7 @@ public final class HostChannel implements AutoCloseable {
             Path device,
             String software,
             BootKeyPairs keys,
-            ChannelListenerFactory listeners,
+            ListenerFactory listeners,
             AgentVmStatusFile status,
             ChannelMetrics metrics) {
         TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
@@ -143,5 +143,22 @@ public final class HostChannel implements AutoCloseable {
         public void onRenewalRequest(AgentAttachStream attachment, RelayMessage.RenewalRequested renewal) {
             role.onRenewalRequest(attachment, renewal);
         }
+    }
+
+    /**
+     * Creates the listener that receives the VM's assignment and starts its role: a worker's, or that of a project's
+     * controlling VM.
+     */
+    @FunctionalInterface
+    public interface ListenerFactory {
+        /**
+         * Creates the listener of the channel; called once per boot, before the channel is opened.
+         *
+         * @param keys of this boot
+         * @param trustStore trusts nobody yet: a VM trusts the people and machines that its project names, once it is
+         *     assigned one
+         * @return receives the channel's events, on its event loop
+         */
+        AgentLinkListener create(BootKeyPairs keys, VmTrustStore trustStore);
     }
 }

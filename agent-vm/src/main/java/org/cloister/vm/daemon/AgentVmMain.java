@@ -20,7 +20,6 @@ import org.cloister.vm.boot.AgentVmStatusFile;
 import org.cloister.vm.boot.AssignmentPoller;
 import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.boot.BootKeyPairs;
-import org.cloister.vm.boot.ChannelListenerFactory;
 import org.cloister.vm.boot.HostChannel;
 import org.cloister.vm.controller.ControllerRole;
 import org.cloister.vm.controller.ControllerStatusFiles;
@@ -94,7 +93,7 @@ public final class AgentVmMain {
         }
     }
 
-    private static ChannelListenerFactory assignmentListener(AssignedRole role, PowerOff off) {
+    private static HostChannel.ListenerFactory assignmentListener(AssignedRole role, PowerOff off) {
         return (bootKeys, trustStore) ->
                 new AssignmentPoller(trustStore, assignment -> role.start(assignment, trustStore), off::request);
     }
@@ -104,7 +103,7 @@ public final class AgentVmMain {
             EventLoopGroup loops,
             Path device,
             BootKeyPairs keys,
-            ChannelListenerFactory listeners,
+            HostChannel.ListenerFactory listeners,
             AgentVmStatusFile status,
             VmMetrics metrics) {
         HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, listeners, status, metrics);

@@ -31,7 +31,6 @@ import org.cloister.vm.system.tunnel.ProjectTunnels;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 import org.cloister.vm.worker.scratch.ScratchPlan;
 import org.cloister.vm.worker.scratch.ScratchVolume;
-import org.cloister.vm.worker.scratch.ScratchVolumeErasure;
 import org.cloister.vm.worker.storage.StorageMount;
 import org.cloister.vm.worker.storage.StorageMounts;
 
@@ -106,7 +105,7 @@ public final class MachineScript {
                 .start();
         print("held " + after.erase());
         holder.destroyForcibly().onExit().join();
-        ScratchVolumeErasure erasure = after.erase();
+        ScratchVolume.Erasure erasure = after.erase();
         print("erased " + erasure.erased().isPresent() + " " + erasure.error());
         print("again " + after.erase());
         print("left " + MountedFileSystem.at(here, Path.of("/scratch"))

@@ -5,6 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -108,7 +109,7 @@ public final class ScratchVolume {
      * no process: returns those that still have a file open, in which case the volume cannot be erased. May be called
      * again.
      */
-    public ScratchVolumeErasure erase() {
+    public Erasure erase() {
         List<MountHolder> holders = new ArrayList<>();
         try {
             List<Path> mountPoints = new ArrayList<>(plan.temporary());
@@ -120,12 +121,12 @@ public final class ScratchVolume {
             }
             boolean mapped = cryptsetup.close(plan.mapping());
             if (!mapped && !hasHeader()) {
-                return new ScratchVolumeErasure(Optional.empty(), holders, "");
+                return new Erasure(Optional.empty(), holders, "");
             }
             cryptsetup.erase(plan.device(), org.cloister.luks.volume.DeviceErasure.Scope.HEADER);
-            return new ScratchVolumeErasure(Optional.of(clock.instant()), holders, "");
+            return new Erasure(Optional.of(clock.instant()), holders, "");
         } catch (IOException e) {
-            return new ScratchVolumeErasure(Optional.empty(), holders, String.valueOf(e.getMessage()));
+            return new Erasure(Optional.empty(), holders, String.valueOf(e.getMessage()));
         }
     }
 
@@ -144,7 +145,7 @@ public final class ScratchVolume {
         }
     }
 
-    private static void requireErased(ScratchVolumeErasure erasure) throws IOException {
+    private static void requireErased(Erasure erasure) throws IOException {
         if (erasure.erased().isEmpty()) {
             throw new IOException("scratch volume of an earlier agent process: it cannot be erased: " + erasure.error()
                     + " " + erasure.holders());
@@ -188,5 +189,20 @@ public final class ScratchVolume {
     private boolean isOurs(Path mountPoint) throws IOException {
         return MountedFileSystem.at(programs, mountPoint).stream()
                 .anyMatch(mount -> mount.source().equals(plan.mapping().path().toString()));
+    }
+
+    /**
+     * Result of erasing a worker's scratch volume; a worker's part of the receipt contains {@code erased}
+     * (docs/protocol.md, section 15).
+     *
+     * @param erased when the volume's key was destroyed and its header overwritten; empty if there was no volume, or
+     *     erasure failed
+     * @param holders processes that still had a file of it open
+     * @param error why erasure failed; empty if it succeeded
+     */
+    public record Erasure(Optional<Instant> erased, List<MountHolder> holders, String error) {
+        public Erasure {
+            holders = List.copyOf(holders);
+        }
     }
 }

@@ -44,7 +44,6 @@ import org.cloister.vm.system.volume.VolumeName;
 import org.cloister.vm.system.volume.VolumeStatusFile;
 import org.cloister.vm.worker.scratch.ScratchPlan;
 import org.cloister.vm.worker.scratch.ScratchVolume;
-import org.cloister.vm.worker.scratch.ScratchVolumeErasure;
 import org.cloister.vm.worker.scratch.UnencryptedSwap;
 import org.cloister.vm.worker.storage.StorageMounts;
 import org.jspecify.annotations.Nullable;
@@ -361,7 +360,7 @@ public final class LocalNodeSetup implements NodeSetup {
         if (scratch.isEmpty()) {
             return;
         }
-        ScratchVolumeErasure erasure = scratch.get().erase();
+        ScratchVolume.Erasure erasure = scratch.get().erase();
         erased = erasure.erased();
         erased.ifPresent(when -> environment.volumes.recordErased(VolumeName.SCRATCH, when));
         if (!erasure.error().isEmpty()) {
