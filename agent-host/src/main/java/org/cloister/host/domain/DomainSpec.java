@@ -63,9 +63,9 @@ public record DomainSpec(
         if (disks.size() > MAX_DISKS) {
             throw new IllegalArgumentException("disks: want at most " + MAX_DISKS + ", have " + disks.size());
         }
-        Set<Object> seen = new HashSet<>();
+        Set<Object> used = new HashSet<>();
         for (DomainDisk disk : disks) {
-            if (!seen.add(disk.serial()) || !seen.add(disk.file())) {
+            if (!used.add(disk.serial()) || !used.add(disk.file())) {
                 throw new IllegalArgumentException("disks: want each file and serial once, have " + disk + " again");
             }
         }

@@ -64,11 +64,11 @@ record DriveLease(long epoch, Optional<LeaseHolder> holder, List<LeaseHolder> ea
     }
 
     /** Returns the lease without a holder, nothing of whose VM is left. */
-    DriveLease without(LeaseHolder gone) {
+    DriveLease without(LeaseHolder former) {
         return new DriveLease(
                 epoch,
-                holder.filter(each -> !each.isSame(gone)),
-                earlierHolders.stream().filter(each -> !each.isSame(gone)).toList());
+                holder.filter(each -> !each.isSame(former)),
+                earlierHolders.stream().filter(each -> !each.isSame(former)).toList());
     }
 
     DriveLease withoutEarlier() {

@@ -25,9 +25,9 @@ final class LibvirtConnection implements AutoCloseable {
     private final BoundedCalls calls;
     /** Connects, and calls the listener with one event at a time. */
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
-        Thread made = new Thread(work, "libvirt-link");
-        made.setDaemon(true);
-        return made;
+        Thread daemon = new Thread(work, "libvirt-link");
+        daemon.setDaemon(true);
+        return daemon;
     });
 
     private @Nullable LibvirtSession session;

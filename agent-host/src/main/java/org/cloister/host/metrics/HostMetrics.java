@@ -33,7 +33,7 @@ public final class HostMetrics {
     private final Map<VmStartStep, Counter> failures = new EnumMap<>(VmStartStep.class);
     private final Map<VmTermination.Why, Counter> ends = new EnumMap<>(VmTermination.Why.class);
     private final Timer start = registry.timer(PREFIX + "start.seconds");
-    private final Timer round = registry.timer(PREFIX + "round.seconds");
+    private final Timer passTimer = registry.timer(PREFIX + "round.seconds");
     private final Timer drive = registry.timer(PREFIX + "drive.seconds");
     private final Counter refused = registry.counter(PREFIX + "runs.refused");
     private final Counter adopted = registry.counter(PREFIX + "vms.adopted");
@@ -42,18 +42,18 @@ public final class HostMetrics {
     private final Counter reopened = registry.counter(PREFIX + "ports.reopened");
     private final ChannelMetrics channels = new ChannelMetrics(registry, PREFIX);
     private final Supplier<List<VmLedgerEntry>> ledger;
-    private final Duration undo;
+    private final Duration leakGrace;
     private final InstantSource clock;
 
     private volatile ReconcilePass.@Nullable Outcome last;
 
     /**
      * @param ledger supplies the current entries
-     * @param undo time after its end within which a VM's resources must all be gone
+     * @param leakGrace time after its end within which a VM's resources must all be gone
      */
-    public HostMetrics(Supplier<List<VmLedgerEntry>> ledger, Duration undo, InstantSource clock) {
+    public HostMetrics(Supplier<List<VmLedgerEntry>> ledger, Duration leakGrace, InstantSource clock) {
         this.ledger = ledger;
-        this.undo = undo;
+        this.leakGrace = leakGrace;
         this.clock = clock;
         for (VmStartStep step : VmStartStep.values()) {
             phases.put(step, registry.timer(PREFIX + label(step) + ".seconds"));
@@ -87,9 +87,9 @@ public final class HostMetrics {
     }
 
     /** Registers the gauges of channels; called once. */
-    public void registerChannels(VmChannels made) {
-        gauge("channels", made::count);
-        gauge("channels.attached", made::countAttached);
+    public void registerChannels(VmChannels channels) {
+        gauge("channels", channels::count);
+        gauge("channels.attached", channels::countAttached);
     }
 
     /** Registers the gauge of drives; called once, on a host that may run controlling VMs. */
@@ -137,7 +137,7 @@ public final class HostMetrics {
     /** Records a reconcile pass. */
     public void recordPass(ReconcilePass.Outcome outcome, Duration took) {
         last = outcome;
-        round.update(took);
+        passTimer.update(took);
         for (ReconcileAction action : outcome.done()) {
             if (action instanceof ReconcileAction.RecordEnd finish) {
                 recordEnd(finish.end().why());
@@ -156,7 +156,7 @@ public final class HostMetrics {
 
     private boolean isLate(VmLedgerEntry entry) {
         return entry.end()
-                .filter(end -> clock.millis() - end.atMs() > undo.toMillis())
+                .filter(end -> clock.millis() - end.atMs() > leakGrace.toMillis())
                 .isPresent();
     }
 

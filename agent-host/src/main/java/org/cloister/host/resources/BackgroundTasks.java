@@ -19,9 +19,9 @@ final class BackgroundTasks {
     private final Duration timeout;
     private final Map<String, Future<Boolean>> underWay = new HashMap<>();
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
-        Thread made = new Thread(work, "long-work");
-        made.setDaemon(true);
-        return made;
+        Thread daemon = new Thread(work, "long-work");
+        daemon.setDaemon(true);
+        return daemon;
     });
 
     BackgroundTasks(Duration timeout) {

@@ -78,14 +78,14 @@ public record ProjectVerifier(TrustStore trustStore, EpochStore epochs) {
                     trustStore.verify(chain, Set.of(CertificateRole.CONTROLLER, CertificateRole.OPENER));
             VerificationKey owner = signer.anchor();
             BigInteger actual = currentList(owner).map(RevocationList::number).orElseThrow();
-            BigInteger seen = epochs.marks(signer.name().project())
+            BigInteger newest = epochs.marks(signer.name().project())
                     .map(marks -> marks.list(owner.id()))
                     .orElse(BigInteger.ONE.negate());
-            if (actual.compareTo(seen) < 0) {
+            if (actual.compareTo(newest) < 0) {
                 throw new TicketRefusedException(
                         TicketClause.SEQUENCE,
                         subject,
-                        "revocation list " + seen + " of " + owner + " or a later one",
+                        "revocation list " + newest + " of " + owner + " or a later one",
                         actual.toString(),
                         DELIVER);
             }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A VM's end of its port: an agent that behaves, or bare sessions to misbehave in. */
 final class GuestChannelEnd implements AgentLinkListener, AutoCloseable {
-    private static final int PATIENCE_S = 40;
+    private static final int TIMEOUT_S = 40;
 
     private final EventLoopGroup loops;
     private final PtyPort pipe;
@@ -47,7 +47,7 @@ final class GuestChannelEnd implements AgentLinkListener, AutoCloseable {
     }
 
     static <T> T next(BlockingQueue<T> queue) throws InterruptedException {
-        T value = queue.poll(PATIENCE_S, TimeUnit.SECONDS);
+        T value = queue.poll(TIMEOUT_S, TimeUnit.SECONDS);
         if (value == null) {
             throw new AssertionError("nothing came");
         }
@@ -55,7 +55,7 @@ final class GuestChannelEnd implements AgentLinkListener, AutoCloseable {
     }
 
     static <T> Future<T> done(Future<T> future) throws InterruptedException {
-        if (!future.await(PATIENCE_S, TimeUnit.SECONDS)) {
+        if (!future.await(TIMEOUT_S, TimeUnit.SECONDS)) {
             throw new AssertionError("no answer came");
         }
         return future;

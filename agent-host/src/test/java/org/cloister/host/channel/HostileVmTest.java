@@ -76,15 +76,15 @@ class HostileVmTest {
         loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
     }
 
-    private void isCutFor(Consumer<ClientLink> act) throws Exception {
-        isCutFor(act, () -> {});
+    private void isCutFor(Consumer<ClientLink> action) throws Exception {
+        isCutFor(action, () -> {});
     }
 
     /** @param then what happens on the host's side */
-    private void isCutFor(Consumer<ClientLink> act, Runnable then) throws Exception {
+    private void isCutFor(Consumer<ClientLink> action, Runnable then) throws Exception {
         ClientLink session = hostile.session();
         long cuts = host.metrics.cuts.getCount();
-        session.loop().execute(() -> act.accept(session));
+        session.loop().execute(() -> action.accept(session));
         then.run();
         long endNs = System.nanoTime() + Duration.ofSeconds(40).toNanos();
         while (host.metrics.cuts.getCount() == cuts) {
@@ -98,7 +98,7 @@ class HostileVmTest {
         assertThat(other.losses).isEmpty();
     }
 
-    private static void stream(ClientLink link, Consumer<Channel> act) {
+    private static void stream(ClientLink link, Consumer<Channel> action) {
         new Http2StreamChannelBootstrap(link.channel())
                 .handler(new ChannelInitializer<>() {
                     @Override
@@ -107,7 +107,7 @@ class HostileVmTest {
                 .open()
                 .addListener(opened -> {
                     if (opened.isSuccess()) {
-                        act.accept((Channel) opened.getNow());
+                        action.accept((Channel) opened.getNow());
                     }
                 });
     }
@@ -117,10 +117,10 @@ class HostileVmTest {
                 new StreamRequest.Attach(ProtocolVersions.OURS).headers().path(path), false));
     }
 
-    private static void attached(ClientLink link, Consumer<Channel> act) {
+    private static void attached(ClientLink link, Consumer<Channel> action) {
         link.open(new StreamRequest.Attach(ProtocolVersions.OURS), stream -> {
             stream.writeAndFlush(MessageFraming.frame(new AgentMessage.Attach("hostile").wire()));
-            act.accept(stream);
+            action.accept(stream);
         });
     }
 

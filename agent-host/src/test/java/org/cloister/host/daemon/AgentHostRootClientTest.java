@@ -34,7 +34,7 @@ class AgentHostRootClientTest {
     @TempDir
     private Path folder;
 
-    private final BlockingQueue<String> asked = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> requests = new LinkedBlockingQueue<>();
     private ServerSocketChannel server;
     private AgentHostRootClient part;
 
@@ -54,10 +54,10 @@ class AgentHostRootClientTest {
     private void answer(String text) {
         Thread thread = new Thread(() -> {
             try (SocketChannel one = server.accept()) {
-                asked.add(new String(Channels.newInputStream(one).readAllBytes(), StandardCharsets.US_ASCII));
+                requests.add(new String(Channels.newInputStream(one).readAllBytes(), StandardCharsets.US_ASCII));
                 one.write(ByteBuffer.wrap(text.getBytes(StandardCharsets.US_ASCII)));
             } catch (IOException e) {
-                asked.add(String.valueOf(e));
+                requests.add(String.valueOf(e));
             }
         });
         thread.setDaemon(true);
@@ -68,13 +68,13 @@ class AgentHostRootClientTest {
     void one_line_is_asked() throws Exception {
         answer("ok\n");
         part.attach("cloister-aaaaaaaaaaaaaaaa-0", 12, 34, List.of(Path.of("/x")));
-        assertThat(asked.take()).isEqualTo("take cloister-aaaaaaaaaaaaaaaa-0 34\n");
+        assertThat(requests.take()).isEqualTo("take cloister-aaaaaaaaaaaaaaaa-0 34\n");
         answer("ok\n");
         part.drain(REASON);
-        assertThat(asked.take()).isEqualTo("drain " + REASON + "\n");
+        assertThat(requests.take()).isEqualTo("drain " + REASON + "\n");
         answer("ok\n");
         part.resume(REASON);
-        assertThat(asked.take()).isEqualTo("resume " + REASON + "\n");
+        assertThat(requests.take()).isEqualTo("resume " + REASON + "\n");
     }
 
     @Test

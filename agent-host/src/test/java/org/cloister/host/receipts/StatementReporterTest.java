@@ -21,7 +21,7 @@ class StatementReporterTest {
     private Path folder;
 
     private Instant now = HostStatementSamples.NOW;
-    private final Map<String, CompletableFuture<Void>> asked = new LinkedHashMap<>();
+    private final Map<String, CompletableFuture<Void>> requests = new LinkedHashMap<>();
 
     private HostStatements parts(int count) throws IOException {
         HostStatements parts = HostStatements.open(folder, HostStatementSamples.KEY, () -> now);
@@ -41,7 +41,7 @@ class StatementReporterTest {
 
     private CompletableFuture<Void> report(String ticket, int slot, byte[] statement) {
         CompletableFuture<Void> answer = new CompletableFuture<>();
-        assertThat(asked.put(ticket, answer)).isNull();
+        assertThat(requests.put(ticket, answer)).isNull();
         assertThat(slot).isEqualTo(HostStatementSamples.OWNER.slot());
         assertThat(statement).isNotEmpty();
         return answer;
@@ -49,7 +49,7 @@ class StatementReporterTest {
 
     private CompletableFuture<Void> answer(int number) {
         return Objects.requireNonNull(
-                asked.remove(HostStatementSamples.owner(number).ticket()));
+                requests.remove(HostStatementSamples.owner(number).ticket()));
     }
 
     @Test
@@ -58,15 +58,15 @@ class StatementReporterTest {
         StatementReporter reporting = new StatementReporter(parts, this::report, () -> now);
         reporting.poll();
         reporting.poll();
-        assertThat(asked).hasSize(2);
+        assertThat(requests).hasSize(2);
         answer(1).complete(null);
         reporting.poll();
         assertThat(parts.unreported()).hasSize(1);
-        assertThat(asked).hasSize(1);
+        assertThat(requests).hasSize(1);
         assertThat(answer(2)).isNotDone();
         new StatementReporter(HostStatements.open(folder, HostStatementSamples.KEY, () -> now), this::report, () -> now)
                 .poll();
-        assertThat(asked).containsOnlyKeys(HostStatementSamples.owner(2).ticket());
+        assertThat(requests).containsOnlyKeys(HostStatementSamples.owner(2).ticket());
     }
 
     @Test
@@ -78,10 +78,10 @@ class StatementReporterTest {
         reporting.poll();
         now = now.plus(Duration.ofMinutes(10)).minusSeconds(1);
         reporting.poll();
-        assertThat(asked).isEmpty();
+        assertThat(requests).isEmpty();
         now = now.plusSeconds(1);
         reporting.poll();
-        assertThat(asked).hasSize(1);
+        assertThat(requests).hasSize(1);
         answer(1).complete(null);
         reporting.poll();
         assertThat(parts.unreported()).isEmpty();
@@ -91,10 +91,10 @@ class StatementReporterTest {
     void many_are_brought_some_at_a_time() throws IOException {
         StatementReporter reporting = new StatementReporter(parts(40), this::report, () -> now);
         reporting.poll();
-        assertThat(asked).hasSize(32);
-        asked.values().forEach(each -> each.complete(null));
-        asked.clear();
+        assertThat(requests).hasSize(32);
+        requests.values().forEach(each -> each.complete(null));
+        requests.clear();
         reporting.poll();
-        assertThat(asked).hasSize(8);
+        assertThat(requests).hasSize(8);
     }
 }

@@ -54,7 +54,7 @@ final class RandomHostRun {
             machine.killAt(1 + random.nextInt(15));
         }
         try {
-            act();
+            performRandomAction();
             register();
         } catch (SimulatedKill e) {
             kills++;
@@ -72,7 +72,7 @@ final class RandomHostRun {
         check();
     }
 
-    private void act() throws Exception {
+    private void performRandomAction() throws Exception {
         switch (random.nextInt(12)) {
             case 0, 1, 2 -> build();
             case 3 -> ask();

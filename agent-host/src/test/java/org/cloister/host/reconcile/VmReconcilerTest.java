@@ -265,9 +265,9 @@ class VmReconcilerTest {
         has(
                 ResourceKind.TAP,
                 new HostResource(ResourceKind.TAP, ResourceKind.TAP.nameOf(OWNER), Optional.empty(), true));
-        VmLedgerEntry begun =
+        VmLedgerEntry started =
                 VmLedgerEntry.claim(OWNER, true, 0).at(VmStartStep.TAP).ending(ASKED);
-        assertThat(next(begun)).containsExactly(new ReconcileAction.RemoveResource(OWNER, ResourceKind.TAP));
+        assertThat(next(started)).containsExactly(new ReconcileAction.RemoveResource(OWNER, ResourceKind.TAP));
         VmLedgerEntry before =
                 VmLedgerEntry.claim(OWNER, true, 0).at(VmStartStep.SCRATCH).ending(ASKED);
         assertThat(next(before))
@@ -275,15 +275,16 @@ class VmReconcilerTest {
                         new ReconcileAction.ForgetVm(OWNER, before.end().orElseThrow()));
         VmLedgerEntry lives =
                 VmLedgerEntry.claim(ResourceOwners.again(OWNER), true, NOW).at(VmStartStep.RUNNING);
-        assertThat(next(begun, lives))
-                .contains(new ReconcileAction.ForgetVm(OWNER, begun.end().orElseThrow()))
+        assertThat(next(started, lives))
+                .contains(new ReconcileAction.ForgetVm(OWNER, started.end().orElseThrow()))
                 .doesNotContain(new ReconcileAction.RemoveResource(OWNER, ResourceKind.TAP));
         has(ResourceKind.TAP);
         has(
                 ResourceKind.DOMAIN,
                 new HostResource(ResourceKind.DOMAIN, ResourceKind.DOMAIN.nameOf(OWNER), Optional.empty(), true));
-        assertThat(next(begun.at(VmStartStep.RUNNING)))
-                .containsExactly(new ReconcileAction.ForgetVm(OWNER, begun.end().orElseThrow()));
+        assertThat(next(started.at(VmStartStep.RUNNING)))
+                .containsExactly(
+                        new ReconcileAction.ForgetVm(OWNER, started.end().orElseThrow()));
     }
 
     @Test

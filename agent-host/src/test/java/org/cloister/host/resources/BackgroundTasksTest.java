@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class BackgroundTasksTest {
     private final BackgroundTasks work = new BackgroundTasks(Duration.ofMillis(200));
-    private final AtomicInteger begun = new AtomicInteger();
+    private final AtomicInteger started = new AtomicInteger();
 
     @Test
     void what_takes_long_is_begun_once_and_others_work_goes_on() throws IOException {
         CountDownLatch end = new CountDownLatch(1);
         BackgroundTasks.Task slow = () -> {
-            begun.incrementAndGet();
+            started.incrementAndGet();
             try {
                 end.await();
             } catch (InterruptedException e) {
@@ -29,10 +29,10 @@ class BackgroundTasksTest {
         assertThatThrownBy(() -> work.run("slow", slow))
                 .hasMessage("slow has not finished yet and continues in the background");
         assertThatThrownBy(() -> work.run("slow", slow)).isInstanceOf(IOException.class);
-        work.run("other", begun::incrementAndGet);
+        work.run("other", started::incrementAndGet);
         end.countDown();
         work.run("slow", slow);
-        assertThat(begun).as("once each").hasValue(2);
+        assertThat(started).as("once each").hasValue(2);
     }
 
     @Test
@@ -41,7 +41,7 @@ class BackgroundTasksTest {
                     throw new IOException("no such disk");
                 }))
                 .hasMessage("no such disk");
-        work.run("disk", begun::incrementAndGet);
-        assertThat(begun).hasValue(1);
+        work.run("disk", started::incrementAndGet);
+        assertThat(started).hasValue(1);
     }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class VmFoldersTest {
     private static final ResourceOwner OWNER = VmPlanSamples.OWNER;
-    private static final ResourceOwner NEXT_LIFE = new ResourceOwner(
+    private static final ResourceOwner NEXT_RUN = new ResourceOwner(
             OWNER.project(), OWNER.ticket(), OWNER.slot(), OWNER.globalJob(), "1b7c3f5e-9f8a-4a53-8d0e-6a3b9a1d2c4f");
 
     private static final ResourceOwner OTHER_SLOT =
@@ -63,7 +63,7 @@ class VmFoldersTest {
         folders.make(VmPlanSamples.plain(OWNER), told);
         VmFolders next = new VmFolders(all);
         assertThat(next.assignment(OWNER)).contains(told);
-        assertThatThrownBy(() -> next.assignment(NEXT_LIFE)).hasMessageContaining("belongs to VM " + OWNER.uuid());
+        assertThatThrownBy(() -> next.assignment(NEXT_RUN)).hasMessageContaining("belongs to VM " + OWNER.uuid());
 
         Path file = folder.resolve("assignment");
         Files.write(
@@ -130,10 +130,10 @@ class VmFoldersTest {
 
     @Test
     void another_life_of_the_same_slot_is_left_alone() throws IOException {
-        folders.make(VmPlanSamples.plain(NEXT_LIFE), VmPlanSamples.assignment(NEXT_LIFE));
+        folders.make(VmPlanSamples.plain(NEXT_RUN), VmPlanSamples.assignment(NEXT_RUN));
         assertThatThrownBy(() -> folders.remove(OWNER)).hasMessageContaining("it was not changed");
-        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining(NEXT_LIFE.uuid());
-        assertThat(folders.listResources()).containsExactly(resource(Optional.of(NEXT_LIFE)));
+        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining(NEXT_RUN.uuid());
+        assertThat(folders.listResources()).containsExactly(resource(Optional.of(NEXT_RUN)));
     }
 
     @Test

@@ -177,15 +177,15 @@ final class ClaimFixture {
         return claimed(bundle, chain, ticket.epoch());
     }
 
-    /** @param life epoch of the controlling VM whose word it is */
-    RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, long life) throws GeneralSecurityException {
-        return claimed(bundle, controller, life);
+    /** @param epoch epoch of the controlling VM whose word it is */
+    RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, long epoch) throws GeneralSecurityException {
+        return claimed(bundle, controller, epoch);
     }
 
-    private RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, List<byte[]> chain, long life)
+    private RelayTicketMessage.Claimed claimed(ProjectTrustBundle bundle, List<byte[]> chain, long epoch)
             throws GeneralSecurityException {
         return new RelayTicketMessage.Claimed(
-                ByteString.copyFrom(ticket.sign(controllerKey, life).bytes()),
+                ByteString.copyFrom(ticket.sign(controllerKey, epoch).bytes()),
                 chain.stream().map(ByteString::copyFrom).toList(),
                 ByteString.copyFrom(allocation.sign(relayKey).bytes()),
                 ByteString.EMPTY,

@@ -11,7 +11,7 @@ public final class ByteQuota {
     private final long perKey;
     private final long total;
     private final long always;
-    private final Map<String, Long> held = new HashMap<>();
+    private final Map<String, Long> reservedByKey = new HashMap<>();
     private long all;
 
     /**
@@ -31,27 +31,27 @@ public final class ByteQuota {
      * @return false if the key would exceed its limit; nothing was counted then
      */
     public synchronized boolean tryReserve(String key, long bytes) {
-        long its = held.getOrDefault(key, 0L) + bytes;
-        if (its > perKey || (all + bytes > total && its > always)) {
+        long ofKey = reservedByKey.getOrDefault(key, 0L) + bytes;
+        if (ofKey > perKey || (all + bytes > total && ofKey > always)) {
             return false;
         }
-        count(key, its, bytes);
+        count(key, ofKey, bytes);
         return true;
     }
 
     /** Counts bytes without a check, for data that has its own bound. */
     public synchronized void add(String key, long bytes) {
-        count(key, held.getOrDefault(key, 0L) + bytes, bytes);
+        count(key, reservedByKey.getOrDefault(key, 0L) + bytes, bytes);
     }
 
-    private void count(String key, long its, long bytes) {
-        held.put(key, its);
+    private void count(String key, long ofKey, long bytes) {
+        reservedByKey.put(key, ofKey);
         all += bytes;
     }
 
     public synchronized void release(String key, long bytes) {
         all -= bytes;
-        held.computeIfPresent(key, (same, its) -> its <= bytes ? null : its - bytes);
+        reservedByKey.computeIfPresent(key, (same, ofKey) -> ofKey <= bytes ? null : ofKey - bytes);
     }
 
     /** Returns the bytes reserved by all keys. */

@@ -42,9 +42,9 @@ public final class FairExecutor<K> implements AutoCloseable {
     public boolean submit(K key, long cost, Runnable task) {
         lock.lock();
         try {
-            boolean taken = !closed && queue.offer(key, cost, task, System.nanoTime());
+            boolean accepted = !closed && queue.offer(key, cost, task, System.nanoTime());
             changed.signal();
-            return taken;
+            return accepted;
         } finally {
             lock.unlock();
         }
@@ -105,9 +105,9 @@ public final class FairExecutor<K> implements AutoCloseable {
         try {
             while (!closed) {
                 long now = System.nanoTime();
-                Optional<FairQueue.Dequeued<K, Runnable>> taken = queue.poll(now);
-                if (taken.isPresent()) {
-                    return taken;
+                Optional<FairQueue.Dequeued<K, Runnable>> next = queue.poll(now);
+                if (next.isPresent()) {
+                    return next;
                 }
                 changed.awaitNanos(queue.waitNs(now).orElse(IDLE_NS));
             }

@@ -29,7 +29,7 @@ public final class FairQueue<K, T> {
     private int size;
     private int sweepAt = SWEEP;
 
-    /** Entry that was taken, with its key for {@link #finish}. */
+    /** Dequeued entry, with its key for {@link #finish}. */
     public record Dequeued<K, T>(K key, T what) {}
 
     private record Entry<T>(long cost, T what) {}
@@ -89,7 +89,9 @@ public final class FairQueue<K, T> {
         return true;
     }
 
-    /** Takes the next entry whose lane is within its limits. The entry counts as unfinished until {@link #finish}. */
+    /**
+     * Dequeues the next entry whose lane is within its limits. The entry counts as unfinished until {@link #finish}.
+     */
     public Optional<Dequeued<K, T>> poll(long nowNs) {
         int barred = 0;
         while (barred < turns.size()) {

@@ -44,9 +44,9 @@ public final class TicketTable {
      */
     public void insert(TicketRequest request, byte[] envelope, byte[] chain)
             throws RelayDatabaseException, DuplicateTicketException, TicketSequenceException {
-        Optional<TicketRow> taken = byId(request.id());
-        if (taken.isPresent()) {
-            throw taken(request, taken.get().request());
+        Optional<TicketRow> duplicate = byId(request.id());
+        if (duplicate.isPresent()) {
+            throw duplicate(request, duplicate.get().request());
         }
         if (request.isOpening()) {
             advanceOpening(request.project(), request.position());
@@ -73,11 +73,11 @@ public final class TicketTable {
                 request.accepted().toEpochMilli(),
                 request.drive().orElse(null));
         if (rows == 0) {
-            throw taken(request, byId(request.id()).orElseThrow().request());
+            throw duplicate(request, byId(request.id()).orElseThrow().request());
         }
     }
 
-    private static DuplicateTicketException taken(TicketRequest request, TicketRequest first) {
+    private static DuplicateTicketException duplicate(TicketRequest request, TicketRequest first) {
         boolean same =
                 first.digest().equals(request.digest()) && first.project().equals(request.project());
         return new DuplicateTicketException(request.id(), same);

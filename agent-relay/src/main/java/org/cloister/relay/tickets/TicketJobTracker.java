@@ -121,14 +121,14 @@ final class TicketJobTracker {
                 Optional<TicketRow> row = records.transaction().tickets().byId(id);
                 Optional<ProjectApproval> approval =
                         row.flatMap(each -> documents.approval(each.request().project()));
-                boolean wanted = row.isPresent()
+                boolean due = row.isPresent()
                         && (row.get().state() == TicketState.ACCEPTED
                                 || row.get().state() == TicketState.QUEUED)
                         && !row.get().withdrawn()
                         && ticket.stop.isEmpty()
                         && approval.isPresent()
                         && isFirst(records, row.get());
-                if (!wanted) {
+                if (!due) {
                     records.onCommitted(() -> ticket.busy = false);
                     return;
                 }

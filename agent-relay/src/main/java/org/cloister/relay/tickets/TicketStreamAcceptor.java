@@ -84,7 +84,7 @@ public final class TicketStreamAcceptor {
          * Set once a message has arrived, used on the event loop only: a proof that is still being verified counts as
          * in time.
          */
-        private boolean shown;
+        private boolean received;
         // Written by the one thread that checks the stream's current message.
         private volatile List<ByteString> chain = List.of();
         private volatile @Nullable TicketPeer peer;
@@ -114,7 +114,7 @@ public final class TicketStreamAcceptor {
                 ctx.executor()
                         .schedule(
                                 () -> {
-                                    if (!shown) {
+                                    if (!received) {
                                         ctx.close();
                                     }
                                 },
@@ -135,7 +135,7 @@ public final class TicketStreamAcceptor {
         public void channelRead(ChannelHandlerContext ctx, Object read) {
             flowControl.onMessage();
             limits.metrics().messages.inc();
-            shown = true;
+            received = true;
             AgentTicketMessage message = (AgentTicketMessage) read;
             TicketPeer current = peer;
             String payer = current == null ? TicketPeer.payer(link.name()) : current.payer();
@@ -187,10 +187,10 @@ public final class TicketStreamAcceptor {
         }
 
         private CertifiedIdentity prove(AgentTicketMessage.Proof proof) throws IOException {
-            CertificateChain shown = CertificateChain.parse(
+            CertificateChain claimedChain = CertificateChain.parse(
                     proof.chain().stream().map(ByteString::toByteArray).toList());
-            requireName(shown.claimed());
-            CertifiedIdentity who = trustStore.verify(shown, Set.of(CertificateRole.CONTROLLER));
+            requireName(claimedChain.claimed());
+            CertifiedIdentity who = trustStore.verify(claimedChain, Set.of(CertificateRole.CONTROLLER));
             byte[] payload = DsseEnvelope.parse(proof.signed().toByteArray(), TicketStreamProof.MAX_BYTES)
                     .verify(TicketStreamProof.TYPE, Set.of(who.key()), 1);
             if (!TicketStreamProof.parse(payload).equals(TicketStreamProof.of(relay.toString(), nonce))) {
