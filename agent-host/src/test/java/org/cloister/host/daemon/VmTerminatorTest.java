@@ -56,6 +56,6 @@ class VmTerminatorTest {
         };
         assertThatThrownBy(() -> terminator(ledger, silent).fence(OWNER.uuid(), Why.DRIVE_SILENT))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("nor is it cut off: libvirtd is silent");
+                .hasMessageContaining("the domain cannot be destroyed: libvirtd is silent");
     }
 }

@@ -123,7 +123,7 @@ class VmFoldersTest {
         assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("vm.json: format: missing");
 
         Files.write(folder.resolve("vm.json"), new byte[VmPlanJson.MAX_BYTES + 1]);
-        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("has more than");
+        assertThatThrownBy(() -> folders.plan(OWNER)).hasMessageContaining("have more");
         folders.remove(OWNER);
         assertThat(all).isEmptyDirectory();
     }

@@ -79,7 +79,7 @@ class NetworkAllocatorTest {
         assertThatThrownBy(() -> allocate(state, "t3", PROJECT, 1)).isInstanceOf(PoolExhaustedException.class);
         pass(nanos, Duration.ofMillis(1));
         assertThatThrownBy(() -> allocate(state, "t3", PROJECT, 4))
-                .hasMessageContaining("want 4, have 3 free, and 2 that");
+                .hasMessageContaining("4 needed, 3 free, and 2 that");
         assertThat(allocate(state, "t3", PROJECT, 2).addresses()).containsExactly("10.64.3.36", "10.64.3.37");
         pass(nanos, Duration.ofSeconds(30));
         assertThat(allocate(state, "t4", PROJECT, 3).addresses())
@@ -136,7 +136,7 @@ class NetworkAllocatorTest {
     void more_slots_than_a_vlan_has_are_refused_and_nothing_is_held() throws Exception {
         insert(state, request("t1", PROJECT, 1));
         assertThatThrownBy(() -> allocate(state, "t1", PROJECT, 6))
-                .hasMessage("addresses of one VLAN: want 6, have 5 free");
+                .hasMessage("addresses of one VLAN: 6 needed, 5 free");
         assertThat(vlans()).isEqualTo(new NetworkAllocator.VlanCounts(0, 0, 4));
         assertThat(allocate(state, "t1", PROJECT, 5).addresses()).hasSize(5);
     }
