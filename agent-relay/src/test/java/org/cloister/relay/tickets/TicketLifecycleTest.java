@@ -168,7 +168,7 @@ class TicketLifecycleTest extends TicketFixture {
         claimer.send(new AgentTicketMessage.Claim(ticket.id(), job(ticket.id())));
         RelayTicketMessage.Refused refused = claimer.next(RelayTicketMessage.Refused.class);
         assertThat(refused.clause()).isEqualTo(TicketClause.LIMIT);
-        assertThat(refused.text()).contains("documents of at most 1048576 bytes");
+        assertThat(refused.text()).contains("at most 1048576 are permitted");
     }
 
     @Test
