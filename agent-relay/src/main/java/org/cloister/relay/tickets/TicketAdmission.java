@@ -363,8 +363,8 @@ final class TicketAdmission {
         }
 
         /**
-         * Counts the refusal, which is recorded with the others of its minute: a peer with a valid key must not fill the
-         * disk with refusals.
+         * Counts the refusal, which is recorded with the others of its minute: a peer with a valid key must not fill
+         * the disk with refusals.
          */
         private void refuse(GroupCommitter.Context records, TicketRefusedException why) {
             boolean opening = signed instanceof SignedOpening;
