@@ -43,14 +43,14 @@ public final class NotifySocket implements AutoCloseable {
     }
 
     /** Waits for this line of a message; fails with what came instead. */
-    public void await(String wanted) throws InterruptedException {
+    public void await(String expected) throws InterruptedException {
         StringBuilder others = new StringBuilder();
         while (true) {
             String line = lines.poll(40, TimeUnit.SECONDS);
             if (line == null) {
-                throw new AssertionError(wanted + ": not said; said: " + others);
+                throw new AssertionError(expected + ": not said; said: " + others);
             }
-            if (line.equals(wanted)) {
+            if (line.equals(expected)) {
                 return;
             }
             others.append(line).append('|');

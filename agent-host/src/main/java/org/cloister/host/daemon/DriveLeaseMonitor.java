@@ -41,7 +41,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
     private final Fence fence;
     private final LongSupplier nowNs;
     private final Duration checkInterval;
-    private final Duration maxSilence;
+    private final Duration timeout;
     /** Monitored drives by VM UUID. */
     private final Map<String, MonitoredDrive> monitored = new ConcurrentHashMap<>();
     /** UUIDs of ledger entries whose plan could not be read; only the leases show whether these VMs have drives. */
@@ -112,7 +112,7 @@ final class DriveLeaseMonitor implements AutoCloseable {
         this.plans = plans;
         this.fence = fence;
         this.checkInterval = age.dividedBy(CHECKS_PER_AGE);
-        this.maxSilence = age.dividedBy(2);
+        this.timeout = age.dividedBy(2);
         this.nowNs = nowNs;
         this.leaseThread = thread("drives", this::run);
         this.deadlineThread = thread("drives-time", this::checkDeadlinesPeriodically);
@@ -349,13 +349,13 @@ final class DriveLeaseMonitor implements AutoCloseable {
     void checkDeadlines() {
         long now = nowNs.getAsLong();
         monitored.forEach((uuid, each) -> {
-            if (each.state != State.ACQUIRING && now - each.checkedNs > maxSilence.toNanos() && isRunning(uuid)) {
+            if (each.state != State.ACQUIRING && now - each.checkedNs > timeout.toNanos() && isRunning(uuid)) {
                 try {
                     if (!each.lost) {
                         LOG.error(
                                 "drive {}: its storage did not answer for {} s; stopping VM {}",
                                 each.claim.drive(),
-                                maxSilence.toSeconds(),
+                                timeout.toSeconds(),
                                 uuid);
                     }
                     each.lost = true;

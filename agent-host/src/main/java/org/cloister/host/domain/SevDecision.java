@@ -34,10 +34,10 @@ public sealed interface SevDecision {
      */
     record Refuse(String reason) implements SevDecision {}
 
-    static SevDecision of(Mode mode, SevCapabilities host, MemoryProtection demand) {
+    static SevDecision of(Mode mode, SevCapabilities host, MemoryProtection required) {
         MemoryProtection got = mode == Mode.OFF ? MemoryProtection.NONE : host.best();
-        if (got.compareTo(demand) < 0) {
-            return new Refuse("launch security: the owners' policy demands " + demand + ", this host "
+        if (got.compareTo(required) < 0) {
+            return new Refuse("launch security: the owners' policy demands " + required + ", this host "
                     + (mode == Mode.OFF ? "has it switched off (launch-security = \"off\")" : "has " + host.best()));
         }
         if (got == MemoryProtection.NONE) {

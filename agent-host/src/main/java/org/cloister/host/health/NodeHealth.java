@@ -13,7 +13,7 @@ import org.cloister.host.vm.VmRunCode;
  * resumes a node that the previous one drained. Times are in ms since the epoch. Not thread-safe.
  */
 public final class NodeHealth {
-    private static final NodeDecision LEAVE = new NodeDecision.NoChange();
+    private static final NodeDecision NO_CHANGE = new NodeDecision.NoChange();
 
     private final Delays times;
     /** Latest fault of this host itself that has not been cleared. */
@@ -97,15 +97,15 @@ public final class NodeHealth {
         if (ours.isPresent()) {
             DrainReason reason = ours.get();
             boolean isOver = quiet && nowMs - reason.since().toEpochMilli() >= times.clean.toMillis();
-            return isOver && !reason.manualResume() && !seen.isDown() ? new NodeDecision.Resume(reason) : LEAVE;
+            return isOver && !reason.manualResume() && !seen.isDown() ? new NodeDecision.Resume(reason) : NO_CHANGE;
         }
         if (seen.isOutOfService()) {
-            return LEAVE;
+            return NO_CHANGE;
         }
         if (resumedByOther) {
             forgive(nowMs);
         }
-        return lasting(nowMs).or(() -> fault).map(why -> drain(why, nowMs)).orElse(LEAVE);
+        return lasting(nowMs).or(() -> fault).map(why -> drain(why, nowMs)).orElse(NO_CHANGE);
     }
 
     /** Records that agent-host drained the node: if it accepts jobs at the next check, someone else has resumed it. */
@@ -139,8 +139,8 @@ public final class NodeHealth {
     }
 
     private boolean isQuiet(long nowMs) {
-        long needMs = times.clean.toMillis();
-        boolean isClean = cleanMs.isPresent() && nowMs - cleanMs.getAsLong() >= needMs;
-        return isClean && fault.map(each -> nowMs - each.atMs >= needMs).orElse(true);
+        long requiredMs = times.clean.toMillis();
+        boolean isClean = cleanMs.isPresent() && nowMs - cleanMs.getAsLong() >= requiredMs;
+        return isClean && fault.map(each -> nowMs - each.atMs >= requiredMs).orElse(true);
     }
 }

@@ -208,9 +208,9 @@ public final class LibvirtHypervisor implements Hypervisor {
         return e.getError().getCode() == Error.ErrorNumber.VIR_ERR_NO_DOMAIN;
     }
 
-    private <T> T ask(String what, LibvirtConnection.Query<T> asking) throws HypervisorRefused, HypervisorUnavailable {
+    private <T> T ask(String what, LibvirtConnection.Query<T> query) throws HypervisorRefused, HypervisorUnavailable {
         try {
-            return calls.within(what, () -> link.ask(what, asking));
+            return calls.within(what, () -> link.ask(what, query));
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof HypervisorRefused refused) {

@@ -98,10 +98,10 @@ public final class ReconcilePass {
             if (!unheard().isEmpty()) {
                 break;
             }
-            VmReconciler.LedgerView books =
+            VmReconciler.LedgerView view =
                     new VmReconciler.LedgerView(entries, busy, ledger.entries(), Set.copyOf(endedDomains));
-            again = perform(VmReconciler.plan(books, observed, times, clock.millis()), done, problems);
-            orphans = new ResourceMatcher(entries, observed).orphanResources(books.after());
+            again = perform(VmReconciler.plan(view, observed, times, clock.millis()), done, problems);
+            orphans = new ResourceMatcher(entries, observed).orphanResources(view.after());
         }
         Set<String> ours =
                 ledger.entries().stream().map(entry -> entry.owner().uuid()).collect(Collectors.toSet());

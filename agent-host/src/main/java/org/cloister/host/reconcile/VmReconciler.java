@@ -29,17 +29,17 @@ final class VmReconciler {
      */
     record LedgerView(List<VmLedgerEntry> entries, Set<String> building, List<VmLedgerEntry> after, Set<String> died) {}
 
-    private final LedgerView books;
+    private final LedgerView view;
     private final ObservedState observed;
     private final ResourceMatcher matching;
     private final VmTimeouts times;
     private final long nowMs;
     private final List<ReconcileAction> actions = new ArrayList<>();
 
-    private VmReconciler(LedgerView books, ObservedState observed, VmTimeouts times, long nowMs) {
-        this.books = books;
+    private VmReconciler(LedgerView view, ObservedState observed, VmTimeouts times, long nowMs) {
+        this.view = view;
         this.observed = observed;
-        this.matching = new ResourceMatcher(books.entries, observed);
+        this.matching = new ResourceMatcher(view.entries, observed);
         this.times = times;
         this.nowMs = nowMs;
     }
@@ -49,17 +49,17 @@ final class VmReconciler {
      *
      * @param nowMs in ms since the epoch
      */
-    static List<ReconcileAction> plan(LedgerView books, ObservedState observed, VmTimeouts times, long nowMs) {
-        VmReconciler course = new VmReconciler(books, observed, times, nowMs);
-        for (VmLedgerEntry entry : books.entries) {
+    static List<ReconcileAction> plan(LedgerView view, ObservedState observed, VmTimeouts times, long nowMs) {
+        VmReconciler reconciler = new VmReconciler(view, observed, times, nowMs);
+        for (VmLedgerEntry entry : view.entries) {
             if (entry.isEnding()) {
-                entry.end().ifPresent(end -> course.removeResources(entry, end));
-            } else if (!books.building.contains(entry.owner().uuid())) {
-                course.follow(entry);
+                entry.end().ifPresent(end -> reconciler.removeResources(entry, end));
+            } else if (!view.building.contains(entry.owner().uuid())) {
+                reconciler.follow(entry);
             }
         }
-        course.adopt();
-        return List.copyOf(course.actions);
+        reconciler.adopt();
+        return List.copyOf(reconciler.actions);
     }
 
     private void follow(VmLedgerEntry entry) {
@@ -101,7 +101,7 @@ final class VmReconciler {
     }
 
     private VmTermination.Why withoutDomain(VmLedgerEntry entry) {
-        return books.died.contains(entry.owner().uuid()) ? VmTermination.Why.DIED : VmTermination.Why.DOMAIN_GONE;
+        return view.died.contains(entry.owner().uuid()) ? VmTermination.Why.DIED : VmTermination.Why.DOMAIN_GONE;
     }
 
     private boolean isRemoved(VmLedgerEntry entry, ResourceKind part) {
@@ -117,7 +117,7 @@ final class VmReconciler {
      * disk open.
      */
     private void removeResources(VmLedgerEntry entry, VmTermination end) {
-        if (books.building.contains(entry.owner().uuid())) {
+        if (view.building.contains(entry.owner().uuid())) {
             return; // The builder notices the end at its next step.
         }
         boolean nothing = true;
@@ -152,7 +152,7 @@ final class VmReconciler {
             return;
         }
         for (Map.Entry<ResourceOwner, Set<ResourceKind>> each :
-                matching.unrecordedVms(books.after).entrySet()) {
+                matching.unrecordedVms(view.after).entrySet()) {
             boolean scratch = each.getValue().contains(ResourceKind.SCRATCH);
             VmLedgerEntry entry = VmLedgerEntry.claim(each.getKey(), scratch, nowMs);
             actions.add(new ReconcileAction.Adopt(

@@ -65,10 +65,10 @@ public record VmPlan(
         List<DomainDisk> scratch = domain.disks().stream()
                 .filter(disk -> disk.file().endsWith(ScratchFileName.of(owner)))
                 .toList();
-        boolean isAsSaid = scratchBytes.isPresent()
+        boolean isAsPlanned = scratchBytes.isPresent()
                 ? scratch.size() == 1 && scratch.get(0).use() == DomainDisk.Use.WRITABLE
                 : scratch.isEmpty();
-        if (!isAsSaid) {
+        if (!isAsPlanned) {
             throw new IllegalArgumentException("scratch disk: want " + (scratchBytes.isPresent() ? "one" : "none")
                     + " to write to among the domain's disks, have " + scratch);
         }

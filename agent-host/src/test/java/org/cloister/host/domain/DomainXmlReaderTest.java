@@ -68,8 +68,8 @@ class DomainXmlReaderTest {
     @Test
     void every_beginning_of_a_domain_is_an_error() {
         for (int end = 0; end < OURS.stripTrailing().length(); end++) {
-            String beginning = OURS.substring(0, end);
-            assertThatThrownBy(() -> DomainXmlReader.read(beginning, DomainState.RUNNING))
+            String prefix = OURS.substring(0, end);
+            assertThatThrownBy(() -> DomainXmlReader.read(prefix, DomainState.RUNNING))
                     .isInstanceOf(MalformedException.class);
         }
     }

@@ -31,8 +31,8 @@ class SevDecisionTest {
         "REQUIRED,  SEV_SNP, NONE,    SEV_SNP",
         "REQUIRED,  SEV_SNP, SEV_SNP, SEV_SNP"
     })
-    void setting_host_and_demand_decide(Mode mode, MemoryProtection host, MemoryProtection demand, String want) {
-        SevDecision decision = SevDecision.of(mode, new SevCapabilities(host, false), demand);
+    void setting_host_and_demand_decide(Mode mode, MemoryProtection host, MemoryProtection required, String want) {
+        SevDecision decision = SevDecision.of(mode, new SevCapabilities(host, false), required);
         if (want.equals("plain")) {
             assertThat(decision).isEqualTo(new SevDecision.Plain());
         } else if (want.startsWith("SEV")) {

@@ -24,7 +24,7 @@ class NodeHealthTest {
     private static final NodeHealth.Delays TIMES =
             new NodeHealth.Delays(Duration.ofSeconds(60), Duration.ofSeconds(300), Duration.ofHours(1));
     private static final SlurmNodeState IDLE = state("idle", "none");
-    private static final NodeDecision LEAVE = new NodeDecision.NoChange();
+    private static final NodeDecision NO_CHANGE = new NodeDecision.NoChange();
 
     private final NodeHealth health = new NodeHealth(TIMES);
 
@@ -59,7 +59,7 @@ class NodeHealthTest {
     /** As Slurm has it then, and the node has been seen so. */
     private SlurmNodeState seen(DrainReason reason, long nowMs) {
         SlurmNodeState ours = state("idle+drain", reason.toString());
-        assertThat(decide(ours, nowMs)).isEqualTo(LEAVE);
+        assertThat(decide(ours, nowMs)).isEqualTo(NO_CHANGE);
         return ours;
     }
 
@@ -71,7 +71,7 @@ class NodeHealthTest {
         health.onPass(clean(), START + CLEAN);
         assertThat(decide(ours, START + CLEAN)).isInstanceOf(NodeDecision.Resume.class);
         health.onResumed(START + CLEAN);
-        assertThat(decide(IDLE, START + CLEAN)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START + CLEAN)).isEqualTo(NO_CHANGE);
         return START + CLEAN;
     }
 
@@ -85,14 +85,14 @@ class NodeHealthTest {
     @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "HOST")
     void no_other_end_of_a_vm_does(VmRunCode code) {
         health.onVmEnded(ending(code), START);
-        assertThat(decide(IDLE, START)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START)).isEqualTo(NO_CHANGE);
         assertThat(health.needsCheck(START)).isFalse();
     }
 
     @Test
     void slurm_is_asked_once_after_the_start_and_then_only_if_there_is_something_to_do() {
         assertThat(health.needsCheck(START)).isTrue();
-        assertThat(decide(IDLE, START)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START)).isEqualTo(NO_CHANGE);
         health.onPass(clean(), START);
         health.onPass(outcome(List.of(), "libvirt: no answer"), START + SECOND);
         assertThat(health.needsCheck(START + 60 * SECOND)).isFalse();
@@ -103,7 +103,7 @@ class NodeHealthTest {
     void who_cannot_clean_up_for_a_minute_takes_no_more_work() {
         health.onPass(outcome(List.of(), "VM 1: tap stays"), START);
         health.onPass(outcome(List.of(), "VM 1: tap stays"), START + 59 * SECOND);
-        assertThat(decide(IDLE, START + 59 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START + 59 * SECOND)).isEqualTo(NO_CHANGE);
         assertThat(drained(IDLE, START + 60 * SECOND).text()).isEqualTo("cannot clean up: VM 1: tap stays");
     }
 
@@ -112,14 +112,14 @@ class NodeHealthTest {
         health.onPass(outcome(List.of(), "libvirt: no answer"), START);
         health.onPass(clean(), START + 40 * SECOND);
         health.onPass(outcome(List.of(), "libvirt: no answer"), START + 50 * SECOND);
-        assertThat(decide(IDLE, START + 109 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START + 109 * SECOND)).isEqualTo(NO_CHANGE);
         assertThat(decide(IDLE, START + 110 * SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 
     @Test
     void before_every_source_has_answered_once_nothing_is_trouble() {
         health.onPass(outcome(List.of("DOMAIN"), "libvirt: no answer"), START);
-        assertThat(decide(IDLE, START + 900 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START + 900 * SECOND)).isEqualTo(NO_CHANGE);
     }
 
     @Test
@@ -128,10 +128,10 @@ class NodeHealthTest {
         DrainReason reason = drained(IDLE, START);
         SlurmNodeState ours = seen(reason, START);
         health.onPass(clean(), START + SECOND);
-        assertThat(decide(ours, START + CLEAN)).isEqualTo(LEAVE);
+        assertThat(decide(ours, START + CLEAN)).isEqualTo(NO_CHANGE);
         long then = START + SECOND + CLEAN;
-        assertThat(health.decide(ours, List.of("image: none"), then)).isEqualTo(LEAVE);
-        assertThat(decide(state("down+drain", reason.toString()), then)).isEqualTo(LEAVE);
+        assertThat(health.decide(ours, List.of("image: none"), then)).isEqualTo(NO_CHANGE);
+        assertThat(decide(state("down+drain", reason.toString()), then)).isEqualTo(NO_CHANGE);
         assertThat(decide(ours, then)).isEqualTo(new NodeDecision.Resume(reason));
     }
 
@@ -143,7 +143,7 @@ class NodeHealthTest {
         health.onVmEnded(ending(VmRunCode.HOST), START + 100 * SECOND);
         health.onPass(outcome(List.of(), "bridge: no answer"), START + 150 * SECOND);
         health.onPass(clean(), START + 200 * SECOND);
-        assertThat(decide(ours, START + 200 * SECOND + CLEAN - 1)).isEqualTo(LEAVE);
+        assertThat(decide(ours, START + 200 * SECOND + CLEAN - 1)).isEqualTo(NO_CHANGE);
         assertThat(decide(ours, START + 200 * SECOND + CLEAN)).isInstanceOf(NodeDecision.Resume.class);
     }
 
@@ -162,15 +162,15 @@ class NodeHealthTest {
         health.onVmEnded(ending(VmRunCode.HOST), START);
         String changed = DrainReason.of("scratch failed", START, false) + ", ann looks at it";
         for (String reason : List.of("disk swap", "cloister: mine", "none", "", changed)) {
-            assertThat(decide(state(flags, reason), START + SECOND)).isEqualTo(LEAVE);
-            assertThat(decide(state(flags, reason), START + 2 * CLEAN)).isEqualTo(LEAVE);
+            assertThat(decide(state(flags, reason), START + SECOND)).isEqualTo(NO_CHANGE);
+            assertThat(decide(state(flags, reason), START + 2 * CLEAN)).isEqualTo(NO_CHANGE);
         }
     }
 
     @Test
     void a_fault_that_still_counts_when_an_administrator_ends_his_own_work_drains() {
         health.onVmEnded(ending(VmRunCode.HOST), START);
-        assertThat(decide(state("idle+drain", "disk swap"), START)).isEqualTo(LEAVE);
+        assertThat(decide(state("idle+drain", "disk swap"), START)).isEqualTo(NO_CHANGE);
         assertThat(decide(IDLE, START + SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 
@@ -181,10 +181,10 @@ class NodeHealthTest {
         DrainReason reason = drained(IDLE, resumed + 3599 * SECOND);
         assertThat(reason.manualResume()).isTrue();
         SlurmNodeState ours = seen(reason, resumed + 3599 * SECOND);
-        assertThat(decide(ours, resumed + 99_999 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(ours, resumed + 99_999 * SECOND)).isEqualTo(NO_CHANGE);
         NodeHealth next = new NodeHealth(TIMES);
         next.onPass(clean(), resumed + 3600 * SECOND);
-        assertThat(next.decide(ours, List.of(), resumed + 99_999 * SECOND)).isEqualTo(LEAVE);
+        assertThat(next.decide(ours, List.of(), resumed + 99_999 * SECOND)).isEqualTo(NO_CHANGE);
     }
 
     @Test
@@ -200,7 +200,7 @@ class NodeHealthTest {
         long nowMs = resumed + 10 * SECOND;
         health.onVmEnded(ending(VmRunCode.HOST), nowMs);
         seen(drained(IDLE, nowMs), nowMs);
-        assertThat(decide(IDLE, nowMs + SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, nowMs + SECOND)).isEqualTo(NO_CHANGE);
         assertThat(health.needsCheck(nowMs + SECOND)).isFalse();
         health.onVmEnded(ending(VmRunCode.HOST), nowMs + 2 * SECOND);
         assertThat(drained(IDLE, nowMs + 2 * SECOND).manualResume()).isFalse();
@@ -211,8 +211,8 @@ class NodeHealthTest {
         health.onVmEnded(ending(VmRunCode.HOST), START);
         drained(IDLE, START);
         health.onDrained();
-        assertThat(decide(IDLE, START + SECOND)).isEqualTo(LEAVE);
-        assertThat(decide(IDLE, START + 2 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, START + SECOND)).isEqualTo(NO_CHANGE);
+        assertThat(decide(IDLE, START + 2 * SECOND)).isEqualTo(NO_CHANGE);
     }
 
     @Test
@@ -221,9 +221,9 @@ class NodeHealthTest {
         long drained = START + 60 * SECOND;
         seen(drained(IDLE, drained), drained);
         long byHand = drained + 10 * SECOND;
-        assertThat(decide(IDLE, byHand)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, byHand)).isEqualTo(NO_CHANGE);
         health.onPass(outcome(List.of(), "VM 1: tap stays"), byHand + 59 * SECOND);
-        assertThat(decide(IDLE, byHand + 59 * SECOND)).isEqualTo(LEAVE);
+        assertThat(decide(IDLE, byHand + 59 * SECOND)).isEqualTo(NO_CHANGE);
         assertThat(decide(IDLE, byHand + 60 * SECOND)).isInstanceOf(NodeDecision.Drain.class);
     }
 }

@@ -75,9 +75,9 @@ public final class SmallFileSystem implements AutoCloseable {
     private static void run(String... command) throws IOException {
         Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
         process.getOutputStream().close();
-        String said = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.onExit().join().exitValue())
-                .as(String.join(" ", command) + ": " + said)
+                .as(String.join(" ", command) + ": " + output)
                 .isZero();
     }
 }

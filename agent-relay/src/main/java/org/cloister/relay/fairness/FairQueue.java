@@ -24,7 +24,7 @@ public final class FairQueue<K, T> {
     private final long quantum;
     private final Map<K, Lane> lanes = new HashMap<>();
     /** Lanes that have entries, in the order of their turns. */
-    private final ArrayDeque<Lane> turns = new ArrayDeque<>();
+    private final ArrayDeque<Lane> order = new ArrayDeque<>();
 
     private int size;
     private int sweepAt = SWEEP;
@@ -82,7 +82,7 @@ public final class FairQueue<K, T> {
             return false;
         }
         if (lane.entries.isEmpty()) {
-            turns.add(lane);
+            order.add(lane);
         }
         lane.entries.add(new Entry<>(cost, what));
         size++;
@@ -94,8 +94,8 @@ public final class FairQueue<K, T> {
      */
     public Optional<Dequeued<K, T>> poll(long nowNs) {
         int barred = 0;
-        while (barred < turns.size()) {
-            Lane lane = turns.element();
+        while (barred < order.size()) {
+            Lane lane = order.element();
             Entry<T> head = lane.entries.element();
             if (!lane.isReady(head, nowNs)) {
                 barred++;
@@ -122,7 +122,7 @@ public final class FairQueue<K, T> {
         size--;
         if (lane.entries.isEmpty()) {
             lane.deficit = 0;
-            turns.remove();
+            order.remove();
         } else if (lane.deficit < lane.entries.element().cost()) {
             next();
         }
@@ -130,7 +130,7 @@ public final class FairQueue<K, T> {
     }
 
     private void next() {
-        turns.add(turns.remove());
+        order.add(order.remove());
     }
 
     /** Records that one entry of the key, taken before, has finished. */
@@ -149,7 +149,7 @@ public final class FairQueue<K, T> {
     /** Returns the time in nanoseconds until an entry has enough tokens; empty if no entry waits for tokens alone. */
     public Optional<Long> waitNs(long nowNs) {
         @Nullable Long least = null;
-        for (Lane lane : turns) {
+        for (Lane lane : order) {
             if (lane.unfinished < lane.its.atOnce()) {
                 long wait = lane.rate.waitNs(lane.entries.element().cost(), nowNs);
                 least = least == null ? wait : Math.min(least, wait);

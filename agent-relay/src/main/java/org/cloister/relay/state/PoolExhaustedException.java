@@ -4,18 +4,18 @@ package org.cloister.relay.state;
 public final class PoolExhaustedException extends StateConflictException {
     private static final long serialVersionUID = 1;
 
-    private final int wanted;
+    private final int needed;
     private final int free;
 
-    PoolExhaustedException(String what, int wanted, int free, long resting) {
-        super(what + ": " + wanted + " needed, " + free + " free"
+    PoolExhaustedException(String what, int needed, int free, long resting) {
+        super(what + ": " + needed + " needed, " + free + " free"
                 + (resting > 0 ? ", and " + resting + " that wait for reuse" : ""));
-        this.wanted = wanted;
+        this.needed = needed;
         this.free = free;
     }
 
     public int wanted() {
-        return wanted;
+        return needed;
     }
 
     public int free() {

@@ -266,8 +266,8 @@ class RelayServerTest {
         StreamRequest.Circuit request = new StreamRequest.Circuit(
                 ProtocolVersions.OURS, fixture.controller, fixture.member, RelayFixture.POLICY);
         for (int i = 0; i < 4 * ProtocolLimits.RESETS && !device.closeFuture().isDone(); i++) {
-            var leaving = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
-            leaving.addListener(opened -> {
+            var closing = new io.netty.handler.codec.http2.Http2StreamChannelBootstrap(device.channel()).open();
+            closing.addListener(opened -> {
                 if (opened.isSuccess()) {
                     var stream = (io.netty.handler.codec.http2.Http2StreamChannel) opened.getNow();
                     stream.writeAndFlush(new io.netty.handler.codec.http2.DefaultHttp2HeadersFrame(request.headers()))

@@ -121,7 +121,7 @@ public final class TestSite {
         return list(of, number, DAY, revoked);
     }
 
-    static byte[] list(CertificateAuthority of, long number, Duration life, TlsCredential... revoked)
+    static byte[] list(CertificateAuthority of, long number, Duration lifetime, TlsCredential... revoked)
             throws IOException {
         return of.revoke(
                 Arrays.stream(revoked)
@@ -130,7 +130,7 @@ public final class TestSite {
                         .toList(),
                 BigInteger.valueOf(number),
                 Instant.now(),
-                life);
+                lifetime);
     }
 
     TlsCredential credential(CertificateName name) throws IOException, GeneralSecurityException {
@@ -138,9 +138,9 @@ public final class TestSite {
     }
 
     /** Of a key that the caller has, for a life that the caller wants. */
-    public TlsCredential credential(CertificateName name, KeyPair pair, Duration life) throws IOException {
+    public TlsCredential credential(CertificateName name, KeyPair pair, Duration lifetime) throws IOException {
         SubjectPublicKey subject = SubjectPublicKey.of(VerificationKey.of(pair.getPublic()));
-        byte[] der = authorityOf(name.project()).issue(name, subject, Instant.now(), life);
+        byte[] der = authorityOf(name.project()).issue(name, subject, Instant.now(), lifetime);
         return TlsCredential.of(pair.getPrivate(), List.of(der));
     }
 

@@ -85,7 +85,7 @@ public final class ZeroWindowLink implements AutoCloseable {
     /** One stream of it. */
     public static final class Stream {
         /** Statuses of responses, and {@code end}. */
-        final BlockingQueue<String> said = new LinkedBlockingQueue<>();
+        final BlockingQueue<String> received = new LinkedBlockingQueue<>();
 
         public final AtomicLong written = new AtomicLong();
         private final Channel channel;
@@ -105,7 +105,7 @@ public final class ZeroWindowLink implements AutoCloseable {
         }
 
         public String next() throws InterruptedException {
-            return TestAgent.require(said.poll(20, TimeUnit.SECONDS), "no response");
+            return TestAgent.require(received.poll(20, TimeUnit.SECONDS), "no response");
         }
 
         public boolean isOpen() {
@@ -124,7 +124,7 @@ public final class ZeroWindowLink implements AutoCloseable {
                             @Override
                             public void channelRead(ChannelHandlerContext ctx, Object message) {
                                 if (message instanceof Http2HeadersFrame headers) {
-                                    own.said.add(
+                                    own.received.add(
                                             String.valueOf(headers.headers().status()));
                                 }
                                 ReferenceCountUtil.release(message);
@@ -132,7 +132,7 @@ public final class ZeroWindowLink implements AutoCloseable {
 
                             @Override
                             public void channelInactive(ChannelHandlerContext ctx) {
-                                own.said.add("end");
+                                own.received.add("end");
                             }
                         });
                         opened.complete(own);

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 /** Slurm's texts as 22.05.8 prints them, and as it never should. */
 class JobTableParserTest {
     private static final String TICKET = "abcdefghijklmnopqrstuvwx22";
-    private static final String SHOWN = """
+    private static final String OUTPUT = """
             JobId=10 JobName=abcdefghijklmnopqrstuvwx22
                UserId=root(0) GroupId=root(0) MCS_label=N/A
                NodeList=h[1-3]
@@ -92,19 +92,19 @@ class JobTableParserTest {
 
     @Test
     void shares_are_read_from_lines_of_nodes_alone() throws Exception {
-        assertThat(NodeAllocationParser.groups(10, SHOWN))
+        assertThat(NodeAllocationParser.groups(10, OUTPUT))
                 .containsExactly(
                         new NodeAllocationParser.Group("h[1-2]", 5, 100), new NodeAllocationParser.Group("h3", 1, 0));
     }
 
     @Test
     void another_jobs_text_or_a_broken_one_says_nothing() {
-        assertThatThrownBy(() -> NodeAllocationParser.groups(11, SHOWN)).isInstanceOf(SlurmUnavailableException.class);
-        assertThatThrownBy(() -> NodeAllocationParser.groups(10, SHOWN.replace("JobName=a", "JobName=A")))
+        assertThatThrownBy(() -> NodeAllocationParser.groups(11, OUTPUT)).isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.groups(10, OUTPUT.replace("JobName=a", "JobName=A")))
                 .isInstanceOf(SlurmUnavailableException.class);
         assertThatThrownBy(() -> NodeAllocationParser.groups(10, "")).isInstanceOf(SlurmUnavailableException.class);
         for (String cpus : List.of("3-1", "1,", "-", "1-2-3")) {
-            assertThatThrownBy(() -> NodeAllocationParser.groups(10, SHOWN.replace("0-3,8", cpus)))
+            assertThatThrownBy(() -> NodeAllocationParser.groups(10, OUTPUT.replace("0-3,8", cpus)))
                     .as(cpus)
                     .isInstanceOf(SlurmUnavailableException.class);
         }

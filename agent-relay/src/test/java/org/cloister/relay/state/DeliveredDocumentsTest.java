@@ -143,8 +143,8 @@ class DeliveredDocumentsTest {
         }
         try (DeliveredDocuments again = open()) {
             Optional<VerificationKey> ann = Optional.of(site.a.ann.verificationKey());
-            ProjectTrustBundle papers = again.trustBundle(site.a.id(), ann);
-            assertThat(papers)
+            ProjectTrustBundle bundle = again.trustBundle(site.a.id(), ann);
+            assertThat(bundle)
                     .isEqualTo(new ProjectTrustBundle(
                             List.of(ByteString.copyFrom(site.a.genesis), ByteString.copyFrom(successor)),
                             ByteString.copyFrom(ended),

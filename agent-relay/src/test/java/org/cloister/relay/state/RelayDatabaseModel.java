@@ -45,9 +45,9 @@ final class RelayDatabaseModel {
     private final Map<String, Ticket> tickets = new TreeMap<>();
     private final Map<String, TicketPosition> highest = new HashMap<>();
     private final Map<String, Integer> vlans = new HashMap<>();
-    private final Map<Integer, ReleasedNumber> vlanRests = new HashMap<>();
+    private final Map<Integer, ReleasedNumber> releasedVlans = new HashMap<>();
     private final Map<String, String> holders = new HashMap<>();
-    private final Map<String, ReleasedNumber> addressRests = new HashMap<>();
+    private final Map<String, ReleasedNumber> releasedAddresses = new HashMap<>();
     private final Deque<String> outbox = new ArrayDeque<>();
     private long stored;
     private long base;
@@ -138,14 +138,14 @@ final class RelayDatabaseModel {
         }
         assertThat(POOL.has(vlan)).isTrue();
         assertThat(vlans).doesNotContainValue(vlan);
-        requireRested(vlanRests.remove(vlan), now);
+        requireRested(releasedVlans.remove(vlan), now);
         vlans.put(project, vlan);
     }
 
     private void allocateAddress(String id, int vlan, String address, long now) {
         assertThat(workers(vlan)).contains(address);
         assertThat(holders).doesNotContainKey(address);
-        requireRested(addressRests.get(address), now);
+        requireRested(releasedAddresses.get(address), now);
         holders.put(address, id);
     }
 
@@ -167,11 +167,12 @@ final class RelayDatabaseModel {
         Integer vlan = vlans.get(project);
         if (vlan != null) {
             return workers(vlan).stream()
-                    .filter(address -> !holders.containsKey(address) && rested(addressRests.get(address), now))
+                    .filter(address -> !holders.containsKey(address) && rested(releasedAddresses.get(address), now))
                     .count();
         }
-        long resting =
-                vlanRests.values().stream().filter(rest -> !rested(rest, now)).count();
+        long resting = releasedVlans.values().stream()
+                .filter(rest -> !rested(rest, now))
+                .count();
         return vlans.size() + resting < USABLE ? POOL.hosts() : 0;
     }
 
@@ -188,7 +189,7 @@ final class RelayDatabaseModel {
             ticket.state = TicketState.ENDED;
             for (String address : ticket.addresses) {
                 holders.remove(address);
-                addressRests.put(address, rest(now));
+                releasedAddresses.put(address, rest(now));
             }
             ticket.addresses = List.of();
             outbox.add("end " + id);
@@ -202,7 +203,7 @@ final class RelayDatabaseModel {
         assertThat(result).isEqualTo("" + can);
         stored = seconds(now);
         if (can) {
-            vlanRests.put(vlans.remove(project), rest(now));
+            releasedVlans.put(vlans.remove(project), rest(now));
         }
     }
 

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 class StateKillTest {
     private static final int SAMPLE = 4_000;
     private static final int WHOLE = 100_000;
-    private static final int OPERATIONS_A_LIFE = 800;
+    private static final int OPERATIONS_A_RUN = 800;
     private static final int LARGEST_BATCH = 12;
     private static final int LONGEST_BATCH_NS = 4_000_000;
 
@@ -43,9 +43,9 @@ class StateKillTest {
     void nothing_is_lost_or_doubled_or_leaks_however_often_the_relay_is_killed() throws Exception {
         int left = Boolean.getBoolean("cloister.sweep.all") ? WHOLE : SAMPLE;
         while (left > 0) {
-            left -= life(Math.min(left, OPERATIONS_A_LIFE), true);
+            left -= life(Math.min(left, OPERATIONS_A_RUN), true);
         }
-        life(OPERATIONS_A_LIFE, false);
+        life(OPERATIONS_A_RUN, false);
     }
 
     /** One process, until it is killed; the last one ends all that is held, and shows that everything is free. */
@@ -187,8 +187,8 @@ class StateKillTest {
     }
 
     private static long seed() {
-        String given = System.getProperty("cloister.seed", "");
-        long seed = given.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(given);
+        String text = System.getProperty("cloister.seed", "");
+        long seed = text.isEmpty() ? ThreadLocalRandom.current().nextLong() : Long.parseLong(text);
         System.out.println("operations on the state: CLOISTER_SEED=" + seed);
         return seed;
     }

@@ -64,7 +64,7 @@ class AuditBudgetTest {
                 + bytes(event("ticket.withdrawn"))
                 + bytes(event("ticket.ended").with(AuditField.GLOBAL_JOB, MAX).with(AuditField.END, "not-started"));
         assertThat(own + 5 * head()).isLessThanOrEqualTo(AuditBudget.TICKET);
-        AuditEvent given = event("slot.given")
+        AuditEvent event = event("slot.given")
                 .with(AuditField.SLOT, 1 << 16)
                 .with(AuditField.NODE, "n".repeat(64))
                 .with(AuditField.HOST, NAME)
@@ -73,7 +73,7 @@ class AuditBudgetTest {
                 .with(AuditField.MEMORY_MIB, 1L << 40);
         AuditEvent claimed =
                 event("slot.claimed").with(AuditField.SLOT, 1 << 16).with(AuditField.HOST, NAME);
-        assertThat(bytes(given) + 2 * (bytes(claimed) + head())).isLessThanOrEqualTo(AuditBudget.SLOT);
+        assertThat(bytes(event) + 2 * (bytes(claimed) + head())).isLessThanOrEqualTo(AuditBudget.SLOT);
         AuditEvent takeOver = event("ticket.taken-over").with(AuditField.EPOCH, MAX);
         assertThat(bytes(takeOver) + head()).isLessThanOrEqualTo(AuditBudget.TAKE_OVER);
     }

@@ -80,10 +80,10 @@ public final class TestTicketAgent implements TicketStream.Events {
             first = received.poll(100, TimeUnit.MILLISECONDS);
         }
         TestAgent.require(first, "no welcome; ended: " + ends);
-        if (!(first instanceof RelayTicketMessage.Welcome said)) {
+        if (!(first instanceof RelayTicketMessage.Welcome greeting)) {
             throw new AssertionError("want a welcome, have " + first);
         }
-        welcome = said;
+        welcome = greeting;
     }
 
     @Override
@@ -129,8 +129,8 @@ public final class TestTicketAgent implements TicketStream.Events {
     }
 
     /** The same by a controlling VM that was opened anew. */
-    byte[] takesOver(Ticket ticket, long life) throws Exception {
-        byte[] envelope = ticket.sign(key, life).bytes();
+    byte[] takesOver(Ticket ticket, long lifetime) throws Exception {
+        byte[] envelope = ticket.sign(key, lifetime).bytes();
         send(new AgentTicketMessage.Submit(ByteString.copyFrom(envelope)));
         return envelope;
     }
