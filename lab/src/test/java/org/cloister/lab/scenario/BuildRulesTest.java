@@ -92,6 +92,17 @@ class BuildRulesTest {
         assertThat(build.out()).contains("spotless:apply");
     }
 
+    @Test
+    void refuses_a_main_line_of_more_than_120_columns() throws IOException {
+        edit(
+                "base/src/main/java/org/cloister/base/encoding/Digest.java",
+                "import java.util.HexFormat;",
+                "import java.util.HexFormat;\n// " + "x".repeat(118));
+        LabCommand.Output build = build();
+        assertThat(build.exit()).isNotZero();
+        assertThat(build.out()).contains("Digest.java").contains("Line is longer than 120 characters (found 121)");
+    }
+
     private LabCommand.Output build() throws IOException {
         return LabCommand.of("mvn", "-B", "-o", "-f", tree.resolve("pom.xml").toString(), "process-sources")
                 .within(Duration.ofMinutes(3))
