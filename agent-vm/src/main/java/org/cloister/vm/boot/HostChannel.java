@@ -47,7 +47,7 @@ public final class HostChannel implements AutoCloseable {
             BootKeyPairs keys,
             ListenerFactory listeners,
             AgentVmStatusFile status,
-            ChannelMetrics metrics) {
+            HostChannelMetrics metrics) {
         TrustStore trustStore = new TrustStore(TrustAnchors.none(), RevocationLists.none(), InstantSource.system());
         Listener listener = new Listener(listeners.create(keys, new VmTrustStore(trustStore)), status, metrics);
         HostPortDialler dialler = new HostPortDialler(loop, device);
@@ -68,14 +68,14 @@ public final class HostChannel implements AutoCloseable {
     private static final class Listener implements AgentLinkListener {
         private final AgentLinkListener role;
         private final AgentVmStatusFile status;
-        private final ChannelMetrics metrics;
+        private final HostChannelMetrics metrics;
         private final CompletableFuture<Void> attached = new CompletableFuture<>();
         /**
          * Reason of the last loss, logged once: a host may be away for long, and each attempt fails in the same way.
          */
         private String lastLoss = "";
 
-        Listener(AgentLinkListener role, AgentVmStatusFile status, ChannelMetrics metrics) {
+        Listener(AgentLinkListener role, AgentVmStatusFile status, HostChannelMetrics metrics) {
             this.role = role;
             this.status = status;
             this.metrics = metrics;

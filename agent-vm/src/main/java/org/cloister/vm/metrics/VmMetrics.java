@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Pattern;
 import org.cloister.daemon.http.PrometheusText;
 import org.cloister.protocol.access.AccessResponse.Refused;
-import org.cloister.vm.boot.ChannelMetrics;
+import org.cloister.vm.boot.HostChannelMetrics;
 import org.cloister.vm.controller.ControllerMetrics;
 import org.cloister.vm.controller.ssh.SshSessionMetrics;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
@@ -28,7 +28,7 @@ import org.cloister.vm.system.volume.VolumeName;
 import org.cloister.vm.worker.WorkerMetrics;
 
 /** All metrics of agent-vm, described in docs/metrics.md. No job, user or project becomes part of a metric. */
-public final class VmMetrics implements ChannelMetrics, ControllerMetrics, VolumeMetrics, WorkerMetrics {
+public final class VmMetrics implements HostChannelMetrics, ControllerMetrics, VolumeMetrics, WorkerMetrics {
     private static final String PREFIX = "cloister.vm.";
     private static final Pattern CODE = Pattern.compile("[a-z][a-z0-9-]{0,30}");
     /** Bound of the site's failure codes: they come from outside, and each becomes a permanent metric. */

@@ -1,7 +1,7 @@
 package org.cloister.vm.boot;
 
 /** Receives what metrics count of the channel to the host. */
-public interface ChannelMetrics {
+public interface HostChannelMetrics {
     /**
      * Records that the channel is attached.
      *
