@@ -8,7 +8,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Notifies systemd of the daemon's start and stop (sd_notify(3)) through {@code systemd-notify}, since the JDK has no
- * datagrams on Unix sockets. It runs with the daemon's own environment, which names the socket. The unit needs {@code NotifyAccess=all}. Without {@code NOTIFY_SOCKET} it does nothing.
+ * datagrams on Unix sockets. It runs with the daemon's own environment, which names the socket. The unit needs {@code
+ * NotifyAccess=all}. Without {@code NOTIFY_SOCKET} it does nothing.
  */
 public final class SystemdNotifier {
     private static final Logger LOG = LoggerFactory.getLogger(SystemdNotifier.class);

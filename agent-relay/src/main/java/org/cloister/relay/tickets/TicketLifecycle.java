@@ -200,8 +200,8 @@ public final class TicketLifecycle implements AutoCloseable {
             public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
                 Optional<ProjectApproval> approval = documents.approval(project);
                 QuotaUsage usage = records.transaction().tickets().usage(project);
-                records.onCommitted(() -> peer.answer(
-                        approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, usage))
+                records.onCommitted(() ->
+                        peer.answer(approval.<RelayTicketMessage>map(each -> QuotaMessages.of(each, usage))
                                 .orElseGet(() -> RefusalMessages.of(
                                         "",
                                         TicketClause.PROJECT,

@@ -161,7 +161,7 @@ class TicketTableTest {
         assertThat(usage("none")).isEqualTo(QuotaUsage.NONE);
         assertThat(list(state, t -> t.tickets().open()))
                 .extracting(TicketRow::id)
-                .containsExactly("t2", "t3");
+                .containsExactly("t3", "t2");
         assertThat(list(state, t -> t.tickets().endedSince(NOON, 10)))
                 .extracting(TicketRow::id)
                 .containsExactly("t1");

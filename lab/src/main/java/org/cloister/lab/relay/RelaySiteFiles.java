@@ -63,6 +63,7 @@ public final class RelaySiteFiles {
     public static final List<CertificateName> NODES = List.of(
             new CertificateName("h1", "host", CertificateName.SITE),
             new CertificateName("h2", "host", CertificateName.SITE));
+
     private static final Duration DAY = Duration.ofHours(24);
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
     private static final Duration MONTH = DAY.multipliedBy(30);
@@ -73,6 +74,7 @@ public final class RelaySiteFiles {
     private static final String SITES = "site.crl";
     /** Documents of a project that are delivered to the relay, in an order that it accepts. */
     private static final List<String> DELIVERIES = List.of(GENESIS, "approval.json", "owner.crl");
+
     private static final ProjectApproval.Quota QUOTA =
             new ProjectApproval.Quota(4096, 1 << 16, 1L << 30, 4096, 1000, 1000, 4096);
     private static final ProjectApproval.Quota NOTHING = new ProjectApproval.Quota(0, 0, 0, 0, 0, 0, 0);
@@ -185,9 +187,7 @@ public final class RelaySiteFiles {
         return documents.resolve(GENESIS);
     }
 
-    /**
-     * Certifies another opener and member; the second owner issues, and the relay receives that owner's revocations.
-     */
+    /** Certifies another opener and member by the second owner, whose revocations the relay receives. */
     public void enrol(String person) throws IOException {
         try {
             CertificateAuthority authority = authority(SigningKey.of(owners.get(1)));

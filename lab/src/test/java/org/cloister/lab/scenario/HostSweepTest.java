@@ -37,6 +37,7 @@ class HostSweepTest {
     private static final Duration POWER_OFF = Duration.ofMillis(500);
     /** Ends a start that hangs. How long starts take is printed, for it depends on what else the machine does. */
     private static final long MOST_MS = 60_000;
+
     private static final AtomicInteger NUMBERS = new AtomicInteger();
     private static final Set<String> GONE = Set.of();
 

@@ -19,8 +19,8 @@ import org.cloister.base.connection.ReconnectPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A connection to a Unix socket that reconnects after each loss. It performs what {@link ReconnectPolicy} decides, on the
- * one event loop that also owns everything behind it.
+ * A connection to a Unix socket that reconnects after each loss. It performs what {@link ReconnectPolicy} decides, on
+ * the one event loop that also owns everything behind it.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // a failure on a channel arrives as its exception or its close
 public final class ReconnectingSocket {

@@ -196,7 +196,9 @@ public final class UnlockServer {
                 DsseEnvelope statement = response.getNow();
                 // The opener verifies the signature: the VM does not know its host's key.
                 String vm = EvidenceStatement.claimed(statement).facts().vm();
-                targets.put(session, new HandoverTarget(context.identity().assignment().ticket(), 0, vm, nonce));
+                targets.put(
+                        session,
+                        new HandoverTarget(context.identity().assignment().ticket(), 0, vm, nonce));
                 session.send(new VmMessage.Evidence(ByteString.copyFrom(statement.bytes()), clock.instant()));
                 return;
             } catch (IOException | IllegalArgumentException e) {
