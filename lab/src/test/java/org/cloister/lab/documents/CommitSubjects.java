@@ -40,7 +40,7 @@ final class CommitSubjects {
         }
         boolean isInflected = word.endsWith("ed")
                 || word.endsWith("ing")
-                || word.endsWith("s") && !word.endsWith("ss") && !word.endsWith("us");
+                || (word.endsWith("s") && !word.endsWith("ss") && !word.endsWith("us"));
         return IMPERATIVES.contains(word) || !isInflected;
     }
 }
