@@ -12,21 +12,21 @@ import java.util.concurrent.TimeUnit;
 /** The other end of a conversation in a circuit. What it hears waits until it is asked for. */
 @SuppressWarnings("FutureReturnValueIgnored") // what fails on a channel comes as its end
 public final class CircuitMessageRecorder<M> extends SimpleChannelInboundHandler<M> {
-    public final BlockingQueue<M> heard = new LinkedBlockingQueue<>();
+    public final BlockingQueue<M> received = new LinkedBlockingQueue<>();
 
     public CircuitMessageRecorder(Class<M> messages) {
         super(messages);
     }
 
     public M hears() throws InterruptedException {
-        M message = heard.poll(20, TimeUnit.SECONDS);
+        M message = received.poll(20, TimeUnit.SECONDS);
         assertThat(message).as("a message within 20 s").isNotNull();
         return message;
     }
 
     @Override
     protected void channelRead0(ChannelHandlerContext ctx, M message) {
-        heard.add(message);
+        received.add(message);
     }
 
     @Override

@@ -34,7 +34,7 @@ class RpcFilterTest {
     private static final byte[] NOTHING = {};
 
     private final BlockingQueue<String> journal = new LinkedBlockingQueue<>();
-    private final BlockingQueue<String> looks = new LinkedBlockingQueue<>();
+    private final BlockingQueue<String> checks = new LinkedBlockingQueue<>();
     private final List<AutoCloseable> open = new ArrayList<>();
     private ServerSocket slurmctld;
     private RpcFilter filter;
@@ -53,7 +53,7 @@ class RpcFilterTest {
         Thread thread = new Thread(
                 () -> {
                     try {
-                        filter.run(looks::add);
+                        filter.run(checks::add);
                     } catch (IOException e) {
                         throw new UncheckedIOException(e);
                     }
@@ -129,22 +129,22 @@ class RpcFilterTest {
 
     @Test
     void a_question_and_its_answer_pass_as_they_are_and_from_the_workers_place() throws IOException {
-        byte[] asked = question(noise(300_000));
+        byte[] query = question(noise(300_000));
         byte[] answered = noise(700_001);
         Socket worker = worker(7);
-        Thread asking = new Thread(() -> {
+        Thread client = new Thread(() -> {
             try {
-                worker.getOutputStream().write(asked);
+                worker.getOutputStream().write(query);
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }
         });
-        asking.start();
+        client.start();
         Socket here = atSlurmctld();
         assertThat(here.getInetAddress()).isEqualTo(place(7));
-        byte[] heard = new byte[asked.length];
-        new DataInputStream(here.getInputStream()).readFully(heard);
-        assertThat(heard).isEqualTo(asked);
+        byte[] reply = new byte[query.length];
+        new DataInputStream(here.getInputStream()).readFully(reply);
+        assertThat(reply).isEqualTo(query);
         Thread answering = new Thread(() -> {
             try {
                 here.getOutputStream().write(answered);
@@ -161,16 +161,16 @@ class RpcFilterTest {
     @Test
     void slurmctld_hears_of_nobody_before_the_whole_header_is_there() throws IOException {
         Socket worker = worker(2);
-        byte[] asked = question(NOTHING);
-        for (int i = 0; i < asked.length - 1; i++) {
-            worker.getOutputStream().write(asked, i, 1);
+        byte[] query = question(NOTHING);
+        for (int i = 0; i < query.length - 1; i++) {
+            worker.getOutputStream().write(query, i, 1);
             worker.getOutputStream().flush();
         }
         requireNobodyAtSlurmctld();
-        worker.getOutputStream().write(asked, asked.length - 1, 1);
-        byte[] heard = new byte[asked.length];
-        new DataInputStream(atSlurmctld().getInputStream()).readFully(heard);
-        assertThat(heard).isEqualTo(asked);
+        worker.getOutputStream().write(query, query.length - 1, 1);
+        byte[] reply = new byte[query.length];
+        new DataInputStream(atSlurmctld().getInputStream()).readFully(reply);
+        assertThat(reply).isEqualTo(query);
     }
 
     @Test
@@ -189,11 +189,11 @@ class RpcFilterTest {
 
     @Test
     void a_second_message_on_a_connection_ends_it() throws Exception {
-        byte[] asked = question(noise(10));
+        byte[] query = question(noise(10));
         Socket worker = worker(2);
-        worker.getOutputStream().write(asked);
+        worker.getOutputStream().write(query);
         Socket here = atSlurmctld();
-        new DataInputStream(here.getInputStream()).readFully(new byte[asked.length]);
+        new DataInputStream(here.getInputStream()).readFully(new byte[query.length]);
         worker.getOutputStream().write(message(SlurmMessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING));
         requireEnded(worker);
         assertThat(here.getInputStream().read()).isEqualTo(-1);
@@ -202,32 +202,32 @@ class RpcFilterTest {
 
     @Test
     void a_second_message_in_the_same_breath_does_not_reach_slurmctld_either() throws IOException {
-        byte[] asked = question(noise(10));
-        byte[] both = Arrays.copyOf(asked, asked.length + 18);
-        System.arraycopy(message(SlurmMessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING), 0, both, asked.length, 18);
+        byte[] query = question(noise(10));
+        byte[] both = Arrays.copyOf(query, query.length + 18);
+        System.arraycopy(message(SlurmMessageType.REQUEST_SHUTDOWN, 38 << 8, NOTHING), 0, both, query.length, 18);
         Socket worker = worker(2);
         worker.getOutputStream().write(both);
-        byte[] heard = atSlurmctld().getInputStream().readAllBytes();
-        assertThat(heard.length).isLessThanOrEqualTo(asked.length);
+        byte[] reply = atSlurmctld().getInputStream().readAllBytes();
+        assertThat(reply.length).isLessThanOrEqualTo(query.length);
     }
 
     @Test
     void who_sends_a_message_and_goes_is_heard() throws IOException {
-        byte[] asked = question(noise(100_000));
+        byte[] query = question(noise(100_000));
         Socket worker = worker(2);
-        worker.getOutputStream().write(asked);
+        worker.getOutputStream().write(query);
         worker.close();
-        assertThat(atSlurmctld().getInputStream().readAllBytes()).isEqualTo(asked);
+        assertThat(atSlurmctld().getInputStream().readAllBytes()).isEqualTo(query);
     }
 
     @Test
     void half_a_message_ends_with_its_sender() throws IOException {
-        byte[] asked = question(noise(1000));
+        byte[] query = question(noise(1000));
         Socket worker = worker(2);
-        worker.getOutputStream().write(asked, 0, 500);
+        worker.getOutputStream().write(query, 0, 500);
         worker.close();
         try {
-            assertThat(atSlurmctld().getInputStream().readAllBytes().length).isLessThan(asked.length);
+            assertThat(atSlurmctld().getInputStream().readAllBytes().length).isLessThan(query.length);
         } catch (IOException e) {
             assertThat(e).hasMessageContaining("reset");
         }
@@ -293,8 +293,8 @@ class RpcFilterTest {
             }
         }
         for (int i = 0; i < 3; i++) {
-            looks.clear();
-            looks.poll(5, TimeUnit.SECONDS);
+            checks.clear();
+            checks.poll(5, TimeUnit.SECONDS);
         }
         Socket worker = worker(2);
         worker.getOutputStream().write(question(NOTHING));

@@ -63,7 +63,7 @@ class BrokenCircuitTest {
 
         /** @return whether it came up; else it went off without */
         boolean joins() throws Exception {
-            for (int i = 0; i < 100 * PATIENCE_S; i++) {
+            for (int i = 0; i < 100 * TIMEOUT_S; i++) {
                 if (events.stream().anyMatch(WorkerEvent.NodeReady.class::isInstance)) {
                     return true;
                 }
@@ -72,7 +72,7 @@ class BrokenCircuitTest {
                 }
                 Thread.sleep(10);
             }
-            throw new AssertionError("neither a node nor off within " + PATIENCE_S + " s");
+            throw new AssertionError("neither a node nor off within " + TIMEOUT_S + " s");
         }
 
         void has(SecretMemory munge) {
@@ -232,9 +232,9 @@ class BrokenCircuitTest {
         AtomicInteger question = new AtomicInteger();
         run(Optional.empty(), Optional.empty(), fixture -> {
             Function<EvidenceMessage.Request, EvidenceMessage.Response> host = fixture.relay.host;
-            fixture.relay.host = asked -> {
+            fixture.relay.host = request -> {
                 question.set(fixture.path.records(Direction.TO_OPENER) - 1);
-                return host.apply(asked);
+                return host.apply(request);
             };
             handOver(fixture);
         });

@@ -127,11 +127,11 @@ class HandoverRefusedTest extends WorkerSessionHarness {
 
     @Test
     void a_certificate_that_is_nobodys_of_the_project_is_refused() throws Exception {
-        SigningKey stranger = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
+        SigningKey unknownKey = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         CertificateAuthority owner = CertificateAuthority.ofProject(
                 fixture.project.id(),
-                SubjectPublicKey.of(stranger.verificationKey()),
-                stranger::sign,
+                SubjectPublicKey.of(unknownKey.verificationKey()),
+                unknownKey::sign,
                 Instant.now(),
                 Duration.ofDays(300),
                 new SecureRandom());

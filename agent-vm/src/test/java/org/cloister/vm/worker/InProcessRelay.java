@@ -68,15 +68,15 @@ public final class InProcessRelay implements AutoCloseable {
     final Set<ByteString> lists = ConcurrentHashMap.newKeySet();
 
     volatile Function<EvidenceMessage.Request, EvidenceMessage.Response> host =
-            asked -> new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.FAILED);
+            received -> new EvidenceMessage.Refused(EvidenceMessage.RefusalReason.FAILED);
     volatile Function<AssignmentMessage.Request, AssignmentMessage.Response> assignment =
-            asked -> new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED);
+            received -> new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.FAILED);
 
     /** Of each circuit that is spliced. */
     volatile Supplier<FaultyPath> paths = FaultyPath::sound;
 
     /** Takes streams of tickets, each accepted already. */
-    public volatile Consumer<Channel> office = stream -> stream.close();
+    public volatile Consumer<Channel> ticketServer = stream -> stream.close();
 
     private record PendingCircuit(Channel stream, int version) {}
 
@@ -184,20 +184,21 @@ public final class InProcessRelay implements AutoCloseable {
             } else if (request instanceof StreamRequest.Tickets) {
                 stream.pipeline().addLast(new StreamBytes());
                 StreamResponse.accept(stream, version);
-                office.accept(stream);
+                ticketServer.accept(stream);
             } else if (request instanceof StreamRequest.Evidence) {
                 answer(
                         stream,
                         version,
                         EvidenceMessage::readRequest,
-                        asked -> host.apply((EvidenceMessage.Request) asked).wire());
+                        received ->
+                                host.apply((EvidenceMessage.Request) received).wire());
             } else {
                 answer(
                         stream,
                         version,
                         AssignmentMessage::readRequest,
-                        asked -> assignment
-                                .apply((AssignmentMessage.Request) asked)
+                        received -> assignment
+                                .apply((AssignmentMessage.Request) received)
                                 .wire());
             }
         }
@@ -236,8 +237,8 @@ public final class InProcessRelay implements AutoCloseable {
                         new MessageFraming(ProtocolLimits.AGENT_MESSAGE_BYTES, reader),
                         new ChannelInboundHandlerAdapter() {
                             @Override
-                            public void channelRead(ChannelHandlerContext ctx, Object asked) {
-                                ctx.write(MessageFraming.frame(answer.apply(asked)));
+                            public void channelRead(ChannelHandlerContext ctx, Object received) {
+                                ctx.write(MessageFraming.frame(answer.apply(received)));
                                 ctx.pipeline().get(StreamBytes.class).shutdownOutput();
                             }
                         });

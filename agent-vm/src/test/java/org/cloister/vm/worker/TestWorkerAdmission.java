@@ -85,8 +85,8 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
 
     private final class RecordedHandovers implements HandoverRecorder {
         @Override
-        public void recordHandover(HandoverTarget place, ByteString shown, HandoverDocument handover) {
-            evidence.add(shown);
+        public void recordHandover(HandoverTarget place, ByteString attestation, HandoverDocument handover) {
+            evidence.add(attestation);
         }
 
         @Override

@@ -57,7 +57,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 abstract class WorkerSessionHarness {
-    static final long PATIENCE_S = 40;
+    static final long TIMEOUT_S = 40;
 
     final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     final KeptStatements recorder = new KeptStatements();
@@ -130,8 +130,8 @@ abstract class WorkerSessionHarness {
         fixture = new WorkerFixture();
         relay = new InProcessRelay(loops);
         relay.lists.add(ByteString.copyFrom(fixture.revocations));
-        relay.assignment = asked -> fixture.told();
-        relay.host = asked -> fixture.vouch(WorkerFixture.IMAGE, asked.claim());
+        relay.assignment = request -> fixture.told();
+        relay.host = request -> fixture.vouch(WorkerFixture.IMAGE, request.claim());
         open(fixture.controllers);
         for (int i = 0; i < 400 && !relay.serves(fixture.controller); i++) {
             Thread.sleep(10);
@@ -246,25 +246,25 @@ abstract class WorkerSessionHarness {
     }
 
     <T extends WorkerEvent> T next(Class<T> kind) throws InterruptedException {
-        for (WorkerEvent event = events.poll(PATIENCE_S, TimeUnit.SECONDS);
+        for (WorkerEvent event = events.poll(TIMEOUT_S, TimeUnit.SECONDS);
                 event != null;
-                event = events.poll(PATIENCE_S, TimeUnit.SECONDS)) {
+                event = events.poll(TIMEOUT_S, TimeUnit.SECONDS)) {
             if (kind.isInstance(event)) {
                 return kind.cast(event);
             }
         }
-        throw new AssertionError("no " + kind.getSimpleName() + " within " + PATIENCE_S + " s");
+        throw new AssertionError("no " + kind.getSimpleName() + " within " + TIMEOUT_S + " s");
     }
 
     void awaitLog(String line) throws InterruptedException {
-        for (String each = machine.log.poll(PATIENCE_S, TimeUnit.SECONDS);
+        for (String each = machine.log.poll(TIMEOUT_S, TimeUnit.SECONDS);
                 each != null;
-                each = machine.log.poll(PATIENCE_S, TimeUnit.SECONDS)) {
+                each = machine.log.poll(TIMEOUT_S, TimeUnit.SECONDS)) {
             if (each.equals(line)) {
                 return;
             }
         }
-        throw new AssertionError("no \"" + line + "\" within " + PATIENCE_S + " s");
+        throw new AssertionError("no \"" + line + "\" within " + TIMEOUT_S + " s");
     }
 
     List<String> phases(int count) throws InterruptedException {

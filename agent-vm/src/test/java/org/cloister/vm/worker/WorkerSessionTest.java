@@ -49,21 +49,21 @@ class WorkerSessionTest extends WorkerSessionHarness {
             throws Exception {
         AtomicReference<Duration> behind = new AtomicReference<>(Duration.ofHours(3));
         workersClock = () -> Instant.now().minus(behind.get());
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requests = new AtomicInteger();
         relay.host = question -> {
-            asked.incrementAndGet();
+            requests.incrementAndGet();
             return fixture.vouch(WorkerFixture.IMAGE, question.claim());
         };
         boot();
         // Long enough for some calls.
         Thread.sleep(2500);
-        assertThat(asked).hasValue(0);
+        assertThat(requests).hasValue(0);
         assertThat(machine.log).isEmpty();
         behind.set(Duration.ZERO);
         // The list that came first was not to be trusted either.
         relay.deliver(fixture.revocations);
         next(WorkerEvent.NodeReady.class);
-        assertThat(asked).hasValue(1);
+        assertThat(requests).hasValue(1);
     }
 
     @Test
@@ -71,16 +71,16 @@ class WorkerSessionTest extends WorkerSessionHarness {
         workersClock = () -> Instant.now().plus(Duration.ofHours(3));
         ready();
         AcceptedHandover handover = machine.handover.orElseThrow();
-        assertThat(handover.issuedAt()).isBetween(Instant.now().minusSeconds(PATIENCE_S), Instant.now());
+        assertThat(handover.issuedAt()).isBetween(Instant.now().minusSeconds(TIMEOUT_S), Instant.now());
         assertThat(handover.expiresAt())
                 .isBetween(
-                        Instant.now().plus(fixture.identity).minusSeconds(2 * PATIENCE_S),
+                        Instant.now().plus(fixture.identity).minusSeconds(2 * TIMEOUT_S),
                         Instant.now().plus(fixture.identity));
     }
 
     @Test
     void a_worker_whose_evidence_is_refused_goes_off() throws Exception {
-        relay.host = asked -> fixture.vouch(Digest.sha384("another image"), asked.claim());
+        relay.host = requests -> fixture.vouch(Digest.sha384("another image"), requests.claim());
         boot();
         assertThat(next(WorkerEvent.NodeGone.class).reason().code()).isEqualTo("denied-image");
         awaitLog("off");
@@ -90,14 +90,14 @@ class WorkerSessionTest extends WorkerSessionHarness {
     @Test
     void a_host_that_vouched_for_other_keys_before_ends_the_worker() throws Exception {
         try (BootKeyPairs before = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
-            relay.host = asked -> {
+            relay.host = requests -> {
                 fixture.vouch(
                         WorkerFixture.IMAGE,
                         new org.cloister.protocol.evidence.AttestationClaims(
                                 before.publicKeys(),
-                                asked.claim().nonce(),
-                                asked.claim().binding()));
-                return fixture.vouch(WorkerFixture.IMAGE, asked.claim());
+                                requests.claim().nonce(),
+                                requests.claim().binding()));
+                return fixture.vouch(WorkerFixture.IMAGE, requests.claim());
             };
             boot();
             awaitLog("off");
@@ -115,9 +115,9 @@ class WorkerSessionTest extends WorkerSessionHarness {
                 .as("said again on the circuit that is resumed")
                 .isEqualTo(WorkerFixture.SLOT);
         AtomicInteger questions = new AtomicInteger();
-        relay.host = asked -> {
+        relay.host = requests -> {
             questions.incrementAndGet();
-            return fixture.vouch(WorkerFixture.IMAGE, asked.claim());
+            return fixture.vouch(WorkerFixture.IMAGE, requests.claim());
         };
         relay.cut();
         admission.release(WorkerFixture.TICKET);
@@ -127,11 +127,11 @@ class WorkerSessionTest extends WorkerSessionHarness {
 
     @Test
     void a_circuit_that_breaks_before_the_statement_is_begun_anew_with_the_same_question() throws Exception {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requests = new AtomicInteger();
         BlockingQueue<Nonce> nonces = new LinkedBlockingQueue<>();
         relay.host = question -> {
             nonces.add(question.claim().nonce());
-            if (asked.getAndIncrement() == 0) {
+            if (requests.getAndIncrement() == 0) {
                 relay.cut();
             }
             return fixture.vouch(WorkerFixture.IMAGE, question.claim());
@@ -173,7 +173,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
     @Test
     void a_term_signal_leaves_and_takes_the_vm_with_it() throws Exception {
         ready();
-        worker.stop(Duration.ofSeconds(PATIENCE_S));
+        worker.stop(Duration.ofSeconds(TIMEOUT_S));
         assertThat(machine.log).endsWith("not tunnel", "not network", "not clock", "not memory", "off");
     }
 
@@ -193,10 +193,10 @@ class WorkerSessionTest extends WorkerSessionHarness {
 
     @Test
     void a_vm_whose_host_ends_it_before_it_knows_what_it_is_goes_off_and_begins_nothing() throws Exception {
-        AtomicInteger asked = new AtomicInteger();
+        AtomicInteger requests = new AtomicInteger();
         relay.assignment = question -> {
             // Before the answer, that it is to be asked again.
-            if (asked.getAndIncrement() == 0) {
+            if (requests.getAndIncrement() == 0) {
                 relay.end(Duration.ofSeconds(20));
             }
             return new AssignmentMessage.Refused(AssignmentMessage.RefusalReason.BUSY);
@@ -206,7 +206,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
         relay.assignment = question -> fixture.told();
         // Longer than until it would ask again.
         Thread.sleep(2500);
-        assertThat(asked).hasValue(1);
+        assertThat(requests).hasValue(1);
         assertThat(worker).isNull();
     }
 
@@ -247,7 +247,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
     void the_keys_of_the_hand_over_are_gone_when_the_worker_is() throws Exception {
         ready();
         SecretMemory munge = machine.handover.orElseThrow().mungeKey();
-        worker.stop(Duration.ofSeconds(PATIENCE_S));
+        worker.stop(Duration.ofSeconds(TIMEOUT_S));
         org.assertj.core.api.Assertions.assertThatThrownBy(munge::lend).isInstanceOf(IllegalStateException.class);
         assertThat(BootFixture.TICKET).isEqualTo(WorkerFixture.TICKET);
     }

@@ -107,7 +107,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         }
         ReceiptDraft before = known.get();
         Optional<SiteTrust.TrustedRelay> from = relay.get();
-        from.ifPresent(shown -> recordHead(shown, update.head()));
+        from.ifPresent(verifiedHead -> recordHead(verifiedHead, update.head()));
         ReceiptDraft draft = before;
         if (update.job() != 0 && before.allocation().isEmpty()) {
             draft = draft.withJob(update.job());
@@ -132,13 +132,13 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
 
     private void recordHead(SiteTrust.TrustedRelay from, ByteString head) {
         try {
-            VerifiedAuditHead shown = VerifiedAuditHead.verify(from, head);
+            VerifiedAuditHead verifiedHead = VerifiedAuditHead.verify(from, head);
             Optional<AuditWitness.Alarm> alarm =
-                    newestHead.flatMap(before -> AuditWitness.alarm(before.head(), shown.head()));
+                    newestHead.flatMap(before -> AuditWitness.alarm(before.head(), verifiedHead.head()));
             alarm.ifPresent(each -> LOG.warn("relay: {}", each.text()));
             // The relay that signs allocations now may not have signed the head of another log.
             if (alarm.isEmpty() || alarm.get().reason() == AuditWitness.Reason.OTHER_LOG) {
-                newestHead = Optional.of(shown);
+                newestHead = Optional.of(verifiedHead);
             }
         } catch (IOException e) {
             LOG.warn("relay: audit head: {}", e.getMessage());

@@ -92,9 +92,9 @@ record ReceiptDraft(
         return new ReceiptDraft(ticket, digest, epoch, request, signer, relay, audit, now, allocation, policy, end);
     }
 
-    ReceiptDraft withAllocation(ReceiptBytes given) {
+    ReceiptDraft withAllocation(ReceiptBytes allocationBytes) {
         return new ReceiptDraft(
-                ticket, digest, epoch, request, signer, relay, audit, job, Optional.of(given), policy, end);
+                ticket, digest, epoch, request, signer, relay, audit, job, Optional.of(allocationBytes), policy, end);
     }
 
     ReceiptDraft withPolicy(Digest now) {

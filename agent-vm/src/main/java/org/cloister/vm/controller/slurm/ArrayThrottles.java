@@ -19,7 +19,7 @@ final class ArrayThrottles {
     private static final int WIDTH = 128;
     private static final int MAX_ARRAYS = 100_000;
     private static final Pattern WAITING = Pattern.compile("([1-9][0-9]{0,9})_\\[[0-9,:.-]*(?:%([0-9]{1,10}))?\\]");
-    private static final Pattern SHOWN =
+    private static final Pattern DISPLAYED =
             Pattern.compile("JobId=[0-9]{1,10} ArrayJobId=([0-9]{1,10}) ArrayTaskId=[^ ]{1,200}"
                     + "(?: ArrayTaskThrottle=([0-9]{1,10}))? .*");
 
@@ -64,7 +64,7 @@ final class ArrayThrottles {
     }
 
     static int shown(long array, String text) {
-        Matcher first = SHOWN.matcher(text.lines().findFirst().orElse(""));
+        Matcher first = DISPLAYED.matcher(text.lines().findFirst().orElse(""));
         return first.matches() && Long.parseLong(first.group(1)) == array ? count(first.group(2)) : 0;
     }
 

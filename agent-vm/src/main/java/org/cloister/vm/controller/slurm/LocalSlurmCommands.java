@@ -89,9 +89,9 @@ public final class LocalSlurmCommands implements LocalSlurm {
     }
 
     @Override
-    public void unplaceJob(LocalSlurmJobId job, JobRequirements demand)
+    public void unplaceJob(LocalSlurmJobId job, JobRequirements requirements)
             throws SlurmUnavailableException, SlurmRefusedException {
-        change(job, LocalSlurm.UNPLACED, SqueueRequirements.nodes(demand));
+        change(job, LocalSlurm.UNPLACED, SqueueRequirements.nodes(requirements));
     }
 
     /**

@@ -72,8 +72,8 @@ public final class SiteTrust {
             CertificateChain chain = CertificateChain.parse(certificates);
             presented = new PresentedChain(certificates, chain);
             Instant until = trustStore.verifyUnlisted(chain, RELAYS).notAfter();
-            Duration halfLife = Duration.between(trustStore.now(), until).dividedBy(2);
-            return halfLife.compareTo(RETRY_DELAY) < 0 ? RETRY_DELAY : halfLife;
+            Duration halfTime = Duration.between(trustStore.now(), until).dividedBy(2);
+            return halfTime.compareTo(RETRY_DELAY) < 0 ? RETRY_DELAY : halfTime;
         } catch (IdentityRefusedException e) {
             LOG.error("relay: not trusted, so its allocations are refused: {}", e.getMessage());
             return RETRY_DELAY;

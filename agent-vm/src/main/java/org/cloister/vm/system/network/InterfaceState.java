@@ -64,9 +64,9 @@ record InterfaceState(String name, String mac, int mtu, boolean up, List<String>
         return interfaces;
     }
 
-    private static boolean contains(JsonNode flags, String wanted) {
+    private static boolean contains(JsonNode flags, String name) {
         for (JsonNode flag : flags) {
-            if (flag.asText().equals(wanted)) {
+            if (flag.asText().equals(name)) {
                 return true;
             }
         }

@@ -195,12 +195,12 @@ final class AdmissionFixture implements AutoCloseable {
     WorkerAttestation createAttestation() throws IOException {
         WorkerAdmission.Context context = context();
         HandoverLedger spent = HandoverLedger.open(folder.resolve("arriving"));
-        WorkerProvisioner giver = provisioner();
+        WorkerProvisioner provisioner = provisioner();
         return new WorkerAttestation(
                 context,
                 spent,
-                giver,
-                new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), context, giver),
+                provisioner,
+                new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), context, provisioner),
                 recorder,
                 new UnauthenticatedPeerCounter(counts::unauthenticatedPeer));
     }
@@ -273,8 +273,8 @@ final class AdmissionFixture implements AutoCloseable {
             return new Session(this, boot);
         }
 
-        Session callsWith(HandoverDocument given) throws Exception {
-            return callsWith(given.certificates());
+        Session callsWith(HandoverDocument document) throws Exception {
+            return callsWith(document.certificates());
         }
 
         Session callsWith(List<ByteString> certificates) throws Exception {
@@ -300,30 +300,30 @@ final class AdmissionFixture implements AutoCloseable {
     final class Session {
         final CircuitMessageRecorder<VerifierMessage> listener = new CircuitMessageRecorder<>(VerifierMessage.class);
         final Vm vm;
-        final TlsCredential shown;
+        final TlsCredential credential;
         final Circuit circuit;
 
-        Session(Vm vm, TlsCredential shown) throws Exception {
-            this(vm, shown, (pipeline, end) -> admission.startSession(pipeline, end, own));
+        Session(Vm vm, TlsCredential credential) throws Exception {
+            this(vm, credential, (pipeline, end) -> admission.startSession(pipeline, end, own));
         }
 
         /** With something else than the admission at the other end. */
-        Session(Vm vm, TlsCredential shown, Function<Circuit, ChannelHandler> desks) throws Exception {
+        Session(Vm vm, TlsCredential credential, Function<Circuit, ChannelHandler> desks) throws Exception {
             this(
                     vm,
-                    shown,
+                    credential,
                     (pipeline, end) -> pipeline.addLast(
                             new MessageFraming(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES, VmMessage::read),
                             desks.apply(end)));
         }
 
-        private Session(Vm vm, TlsCredential shown, Circuit.Application desks) throws Exception {
+        private Session(Vm vm, TlsCredential credential, Circuit.Application desks) throws Exception {
             this.vm = vm;
-            this.shown = shown;
+            this.credential = credential;
             this.circuit = circuits.open(
                             new CircuitTerms(worker, opening.controller, Digest.sha384("policy")),
                             new CircuitPair.End(
-                                    shown,
+                                    credential,
                                     CertifiedPeerVerifier.forRoles(trustStore, Set.of(CertificateRole.CONTROLLER))
                                             .only(opening.controller),
                                     (pipeline, end) -> pipeline.addLast(
@@ -358,7 +358,7 @@ final class AdmissionFixture implements AutoCloseable {
 
         void shows(Nonce nonce, UnaryOperator<EvidenceStatement> change, SigningKey signer) throws Exception {
             CircuitBinding binding = CircuitBinding.of(
-                    own.chain().get(0).getEncoded(), shown.chain().get(0).getEncoded());
+                    own.chain().get(0).getEncoded(), credential.chain().get(0).getEncoded());
             EvidenceStatement statement = change.apply(new EvidenceStatement(
                     "node1",
                     new VmFacts(

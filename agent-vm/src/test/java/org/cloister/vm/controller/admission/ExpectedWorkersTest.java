@@ -19,22 +19,22 @@ class ExpectedWorkersTest {
 
     private final ReceiptFixture fixture = new ReceiptFixture(2);
     private final Ticket ticket = fixture.ticket;
-    private final Allocation given = fixture.allocation;
+    private final Allocation assigned = fixture.allocation;
     private final ExpectedWorkers expected = new ExpectedWorkers();
 
     ExpectedWorkersTest() throws Exception {}
 
     private static Allocation of(
-            Allocation given, String project, String id, Digest digest, List<AllocatedSlot> slots) {
+            Allocation assigned, String project, String id, Digest digest, List<AllocatedSlot> slots) {
         return new Allocation(
-                given.relay(),
+                assigned.relay(),
                 project,
                 id,
                 digest,
-                given.globalJob(),
-                given.issued(),
-                given.vlan(),
-                given.network(),
+                assigned.globalJob(),
+                assigned.issued(),
+                assigned.vlan(),
+                assigned.network(),
                 slots);
     }
 
@@ -47,7 +47,7 @@ class ExpectedWorkersTest {
 
     @Test
     void a_worker_of_each_slot_of_the_tickets_allocation_is_expected() throws Exception {
-        expected.add(ticket, given);
+        expected.add(ticket, assigned);
         assertThat(expected.all())
                 .containsOnlyKeys(
                         WorkerName.of(ticket.id(), 0, ticket.project()),
@@ -57,33 +57,40 @@ class ExpectedWorkersTest {
     @Test
     void an_allocation_for_another_payload_of_the_same_id_is_refused() {
         Digest digest = Digest.sha256(new byte[] {1});
-        refused(of(given, given.project(), given.ticket(), digest, given.slots()), digest.toString());
+        refused(of(assigned, assigned.project(), assigned.ticket(), digest, assigned.slots()), digest.toString());
     }
 
     @Test
     void an_allocation_of_another_ticket_is_refused() {
-        refused(of(given, given.project(), OTHER, given.digest(), given.slots()), OTHER);
+        refused(of(assigned, assigned.project(), OTHER, assigned.digest(), assigned.slots()), OTHER);
     }
 
     @Test
     void an_allocation_of_another_project_is_refused() {
-        refused(of(given, "a".repeat(52), given.ticket(), given.digest(), given.slots()), "want that of ticket");
+        refused(
+                of(assigned, "a".repeat(52), assigned.ticket(), assigned.digest(), assigned.slots()),
+                "want that of ticket");
     }
 
     @Test
     void an_allocation_with_fewer_slots_or_more_than_were_asked_for_is_refused() throws Exception {
         refused(
                 of(
-                        given,
-                        given.project(),
-                        given.ticket(),
-                        given.digest(),
-                        given.slots().subList(0, 1)),
+                        assigned,
+                        assigned.project(),
+                        assigned.ticket(),
+                        assigned.digest(),
+                        assigned.slots().subList(0, 1)),
                 "want 2 slots, have 1");
         Ticket smaller = new ReceiptFixture(1).ticket;
         assertThatThrownBy(() -> expected.add(
                         smaller,
-                        of(given, smaller.project(), smaller.id(), Digest.sha256(smaller.payload()), given.slots())))
+                        of(
+                                assigned,
+                                smaller.project(),
+                                smaller.id(),
+                                Digest.sha256(smaller.payload()),
+                                assigned.slots())))
                 .isInstanceOf(MalformedException.class)
                 .hasMessageContaining("want 1 slots, have 2");
         assertThat(expected.all()).isEmpty();
@@ -91,14 +98,19 @@ class ExpectedWorkersTest {
 
     @Test
     void the_first_allocation_of_a_ticket_stays_its_only_one() throws Exception {
-        expected.add(ticket, given);
+        expected.add(ticket, assigned);
         expected.add(
                 ticket,
-                of(given, given.project(), given.ticket(), given.digest(), new ReceiptFixture(2).allocation.slots()));
+                of(
+                        assigned,
+                        assigned.project(),
+                        assigned.ticket(),
+                        assigned.digest(),
+                        new ReceiptFixture(2).allocation.slots()));
         assertThat(expected.all().values())
-                .allSatisfy(place -> assertThat(place.allocation()).isSameAs(given));
+                .allSatisfy(place -> assertThat(place.allocation()).isSameAs(assigned));
         assertThat(expected.find(WorkerName.of(ticket.id(), 0, ticket.project())))
                 .hasValueSatisfying(place -> assertThat(place.slot().key())
-                        .isEqualTo(given.slots().get(0).key()));
+                        .isEqualTo(assigned.slots().get(0).key()));
     }
 }

@@ -13,12 +13,12 @@ final class RecordingHandoverRecorder implements HandoverRecorder {
 
     @Override
     public void recordHandover(
-            org.cloister.protocol.handover.HandoverTarget place, ByteString evidence, HandoverDocument given)
+            org.cloister.protocol.handover.HandoverTarget place, ByteString evidence, HandoverDocument document)
             throws IOException {
         if (fails) {
             throw new IOException("test");
         }
-        recorded.add("gave " + place.slot() + " " + given.certificates().size());
+        recorded.add("gave " + place.slot() + " " + document.certificates().size());
     }
 
     @Override

@@ -83,9 +83,9 @@ class RevocationWatchTest {
 
     @Test
     void a_worker_of_an_earlier_boot_is_gone_with_the_opener_who_opened_that() throws Exception {
-        HandoverDocument given = vm.calls().isGiven();
+        HandoverDocument document = vm.calls().isGiven();
         fixture.reopen();
-        AdmissionFixture.Session session = vm.callsWith(given);
+        AdmissionFixture.Session session = vm.callsWith(document);
         isQuiet();
         revokeOpener();
         ends(session);
@@ -94,9 +94,9 @@ class RevocationWatchTest {
 
     @Test
     void a_worker_that_has_what_this_boot_gives_loses_the_circuit_and_may_come_again() throws Exception {
-        HandoverDocument given = vm.calls().isGiven();
+        HandoverDocument document = vm.calls().isGiven();
         fixture.reopen();
-        AdmissionFixture.Session session = vm.callsWith(given);
+        AdmissionFixture.Session session = vm.callsWith(document);
         VmMessage.Resume resume = AdmissionFixture.resume();
         session.send(resume);
         assertThat(session.receive()).isInstanceOf(ReadmissionGrant.class);
@@ -113,8 +113,8 @@ class RevocationWatchTest {
         vm.calls().isGiven();
         fixture.reopen();
         AdmissionFixture.Vm other = fixture.new Vm();
-        AdmissionFixture.Session stranger = other.callsCertified();
-        assertThat(stranger.receive()).isInstanceOf(VerifierMessage.Denied.class);
+        AdmissionFixture.Session unknown = other.callsCertified();
+        assertThat(unknown.receive()).isInstanceOf(VerifierMessage.Denied.class);
         revokeOpener();
         isQuiet();
         other.keys.close();

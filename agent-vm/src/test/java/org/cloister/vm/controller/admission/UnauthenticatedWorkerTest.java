@@ -62,12 +62,12 @@ class UnauthenticatedWorkerTest {
                 .isInstanceOf(VerifierMessage.LeaseRenewal.class);
     }
 
-    private void isDenied(AdmissionFixture.Session stranger, String clause) throws Exception {
-        assertThat(stranger.receive())
+    private void isDenied(AdmissionFixture.Session unauthenticated, String clause) throws Exception {
+        assertThat(unauthenticated.receive())
                 .isInstanceOfSatisfying(
                         VerifierMessage.Denied.class,
                         denied -> assertThat(denied.clauses()).containsExactly(clause));
-        stranger.awaitEnd();
+        unauthenticated.awaitEnd();
     }
 
     private void nothingIsSaid() throws Exception {
@@ -77,11 +77,11 @@ class UnauthenticatedWorkerTest {
 
     @Test
     void one_that_comes_first_keeps_no_worker_from_its_slot() throws Exception {
-        AdmissionFixture.Session stranger = vm().calls();
-        stranger.asked();
+        AdmissionFixture.Session unauthenticated = vm().calls();
+        unauthenticated.asked();
         AdmissionFixture.Session worker = vm().calls();
         worker.isGiven();
-        isDenied(stranger, "spent");
+        isDenied(unauthenticated, "spent");
         isHeard(worker);
         nothingIsSaid();
     }
@@ -99,11 +99,11 @@ class UnauthenticatedWorkerTest {
     void one_that_comes_between_a_workers_question_and_its_evidence_stands_beside_it() throws Exception {
         AdmissionFixture.Session worker = vm().calls();
         Nonce nonce = worker.asked();
-        AdmissionFixture.Session stranger = vm().calls();
-        stranger.asked();
+        AdmissionFixture.Session unauthenticated = vm().calls();
+        unauthenticated.asked();
         worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
-        isDenied(stranger, "spent");
+        isDenied(unauthenticated, "spent");
         isHeard(worker);
         nothingIsSaid();
     }
@@ -116,10 +116,10 @@ class UnauthenticatedWorkerTest {
                 new VmMessage.Failure(BootPhase.TUNNEL, "no-network"),
                 new VmMessage.NoStatement(EvidenceMessage.RefusalReason.ANOTHER),
                 new VmMessage.NoStatement(EvidenceMessage.RefusalReason.FAILED))) {
-            AdmissionFixture.Session stranger = vm().calls();
-            stranger.asked();
-            stranger.send(word);
-            stranger.awaitEnd();
+            AdmissionFixture.Session unauthenticated = vm().calls();
+            unauthenticated.asked();
+            unauthenticated.send(word);
+            unauthenticated.awaitEnd();
         }
         nothingIsSaid();
         worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
@@ -209,7 +209,7 @@ class UnauthenticatedWorkerTest {
     @Test
     void one_that_shows_no_evidence_is_waited_for_no_longer_than_the_limit() throws Exception {
         AdmissionFixture.Vm vm = vm();
-        List<VmMessage> heard = new CopyOnWriteArrayList<>();
+        List<VmMessage> received = new CopyOnWriteArrayList<>();
         AdmissionFixture.Session silent = fixture
         .new Session(
                 vm,
@@ -217,21 +217,21 @@ class UnauthenticatedWorkerTest {
                 circuit -> new WorkerSession(
                         circuit,
                         vm.boot,
-                        (on, message) -> heard.add(message),
+                        (on, message) -> received.add(message),
                         on -> {},
                         new UnauthenticatedPeerCounter(() -> {}),
                         Duration.ofMillis(200)));
         silent.awaitEnd();
-        assertThat(heard).isEmpty();
+        assertThat(received).isEmpty();
     }
 
     @Test
     void what_strangers_do_is_counted_and_few_of_them_get_a_line_of_log() throws Exception {
         AtomicInteger counted = new AtomicInteger();
-        UnauthenticatedPeerCounter strangers = new UnauthenticatedPeerCounter(counted::incrementAndGet);
+        UnauthenticatedPeerCounter unauthenticatedPeers = new UnauthenticatedPeerCounter(counted::incrementAndGet);
         List<Integer> logged = new ArrayList<>();
         for (int i = 1; i <= 10_000; i++) {
-            if (strangers.countEvent()) {
+            if (unauthenticatedPeers.countEvent()) {
                 logged.add(i);
             }
         }
@@ -245,9 +245,9 @@ class UnauthenticatedWorkerTest {
     @Test
     void a_slot_is_spent_for_strangers_after_the_controlling_vm_was_opened_anew() throws Exception {
         AdmissionFixture.Vm vm = vm();
-        HandoverDocument given = vm.calls().isGiven();
+        HandoverDocument document = vm.calls().isGiven();
         fixture.reopen();
-        AdmissionFixture.Session back = vm.callsWith(given);
+        AdmissionFixture.Session back = vm.callsWith(document);
         back.send(AdmissionFixture.resume());
         assertThat(back.receive()).isInstanceOf(ReadmissionGrant.class);
         isDenied(vm().calls(), "spent");
@@ -280,23 +280,23 @@ class UnauthenticatedWorkerTest {
 
     @Test
     void of_many_at_once_the_oldest_give_way_and_the_worker_that_comes_then_is_handed_over_to() throws Exception {
-        List<AdmissionFixture.Session> strangers = new ArrayList<>();
+        List<AdmissionFixture.Session> unauthenticatedPeers = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            strangers.add(vm().calls());
-            strangers.get(i).asked();
+            unauthenticatedPeers.add(vm().calls());
+            unauthenticatedPeers.get(i).asked();
         }
         AdmissionFixture.Session worker = vm().calls();
         Nonce nonce = worker.asked();
-        for (AdmissionFixture.Session stranger : strangers.subList(0, 33)) {
-            stranger.awaitEnd();
+        for (AdmissionFixture.Session unauthenticated : unauthenticatedPeers.subList(0, 33)) {
+            unauthenticated.awaitEnd();
         }
-        assertThat(strangers.subList(33, 40))
+        assertThat(unauthenticatedPeers.subList(33, 40))
                 .as("what a slot has beside its worker")
                 .allMatch(each -> each.circuit.channel().isActive());
         worker.shows(nonce, UnaryOperator.identity(), fixture.opening.host);
         assertThat(worker.receive()).isInstanceOf(HandoverDocument.class);
-        for (AdmissionFixture.Session stranger : strangers) {
-            stranger.awaitEnd();
+        for (AdmissionFixture.Session unauthenticated : unauthenticatedPeers) {
+            unauthenticated.awaitEnd();
         }
         isHeard(worker);
         nothingIsSaid();
@@ -306,9 +306,9 @@ class UnauthenticatedWorkerTest {
     void nothing_is_kept_of_circuits_that_have_ended_nor_of_a_ticket_that_has() throws Exception {
         long before = RetainedObjectCounter.by(fixture.admission);
         for (int i = 0; i < 40; i++) {
-            AdmissionFixture.Session stranger = vm().calls();
-            stranger.asked();
-            stranger.circuit.channel().close().sync();
+            AdmissionFixture.Session unauthenticated = vm().calls();
+            unauthenticated.asked();
+            unauthenticated.circuit.channel().close().sync();
         }
         fixture.awaits(() -> RetainedObjectCounter.by(fixture.admission) <= before);
         vm().calls().isGiven();

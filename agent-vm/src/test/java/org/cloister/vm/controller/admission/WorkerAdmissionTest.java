@@ -54,18 +54,18 @@ class WorkerAdmissionTest {
     void a_worker_whose_evidence_holds_is_handed_over_to_and_heard_from_then_on() throws Exception {
         AdmissionFixture.Vm vm = fixture.new Vm();
         AdmissionFixture.Session session = vm.calls();
-        HandoverDocument given = session.isGiven();
-        assertThat(given.name()).isEqualTo(fixture.worker);
-        assertThat(given.job().nodes()).hasSize(2);
-        assertThat(given.accounts().jobUser().login()).isEqualTo("ben");
-        assertThat(given.network().mac()).hasToString("52:54:0a:40:0c:06");
+        HandoverDocument document = session.isGiven();
+        assertThat(document.name()).isEqualTo(fixture.worker);
+        assertThat(document.job().nodes()).hasSize(2);
+        assertThat(document.accounts().jobUser().login()).isEqualTo("ben");
+        assertThat(document.network().mac()).hasToString("52:54:0a:40:0c:06");
         assertThat(fixture.access.recorded).containsExactly("admit " + fixture.worker.id() + " at 10.64.12.6 as 1002");
         try (SecretMemory opened = new Hpke(fixture.opening.crypto)
                 .open(
                         vm.keys.sealing(),
-                        given.sealingContext(),
+                        document.sealingContext(),
                         new byte[0],
-                        given.mungeKey().bytes().toByteArray())) {
+                        document.mungeKey().bytes().toByteArray())) {
             assertThat(opened.sameAs(fixture.munge)).isTrue();
         }
         session.send(new VmMessage.PhaseCompleted(BootPhase.TUNNEL, Duration.ofSeconds(1)));
@@ -84,8 +84,8 @@ class WorkerAdmissionTest {
 
     @Test
     void each_thing_that_is_not_as_it_should_be_denies_by_its_clause() throws Exception {
-        SigningKey stranger = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
-        assertThat(fixture.new Vm().calls().isDenied(UnaryOperator.identity(), stranger))
+        SigningKey unknownKey = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
+        assertThat(fixture.new Vm().calls().isDenied(UnaryOperator.identity(), unknownKey))
                 .containsExactly("signature");
         assertThat(fixture.new Vm()
                         .calls()
@@ -169,10 +169,10 @@ class WorkerAdmissionTest {
     void a_worker_that_was_away_when_it_was_released_hears_so_when_it_comes_back() throws Exception {
         AdmissionFixture.Vm vm = fixture.new Vm();
         AdmissionFixture.Session first = vm.calls();
-        HandoverDocument given = first.isGiven();
+        HandoverDocument document = first.isGiven();
         first.circuit.channel().close().sync();
         fixture.settle(() -> fixture.admission.release(BootFixture.TICKET));
-        AdmissionFixture.Session second = vm.callsWith(given);
+        AdmissionFixture.Session second = vm.callsWith(document);
         second.send(AdmissionFixture.resume());
         assertThat(second.receive()).isInstanceOf(VerifierMessage.Release.class);
     }
@@ -192,7 +192,7 @@ class WorkerAdmissionTest {
         AdmissionFixture.Session session = fixture.new Vm().calls();
         session.shows(session.asked(), UnaryOperator.identity(), fixture.opening.host);
         session.awaitEnd();
-        assertThat(session.listener.heard).isEmpty();
+        assertThat(session.listener.received).isEmpty();
         fixture.settle(() -> assertThat(fixture.events).hasSize(1).first().isInstanceOf(WorkerEvent.NodeGone.class));
     }
 

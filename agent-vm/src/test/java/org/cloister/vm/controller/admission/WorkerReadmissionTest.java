@@ -31,12 +31,12 @@ import org.junit.jupiter.api.io.TempDir;
 class WorkerReadmissionTest {
     private final AdmissionFixture fixture;
     private final AdmissionFixture.Vm vm;
-    private final HandoverDocument given;
+    private final HandoverDocument document;
 
     WorkerReadmissionTest(@TempDir Path folder) throws Exception {
         fixture = new AdmissionFixture(folder);
         vm = fixture.new Vm();
-        given = vm.calls().isGiven();
+        document = vm.calls().isGiven();
     }
 
     @AfterEach
@@ -46,7 +46,7 @@ class WorkerReadmissionTest {
     }
 
     private AdmissionFixture.Session comesBack() throws Exception {
-        AdmissionFixture.Session session = vm.callsWith(given);
+        AdmissionFixture.Session session = vm.callsWith(document);
         session.send(AdmissionFixture.resume());
         return session;
     }
@@ -63,7 +63,7 @@ class WorkerReadmissionTest {
     @Test
     void it_is_let_in_again_with_a_key_and_a_certificate_and_is_a_node_when_it_says_so() throws Exception {
         fixture.reopen();
-        AdmissionFixture.Session session = vm.callsWith(given);
+        AdmissionFixture.Session session = vm.callsWith(document);
         VmMessage.Resume resume = AdmissionFixture.resume();
         session.send(resume);
         session.send(new VmMessage.Ready());
@@ -108,7 +108,7 @@ class WorkerReadmissionTest {
         ReadmissionGrant anew = (ReadmissionGrant) comesBack().receive();
         assertThat(anew.mungeKey()).isEmpty();
         assertThat(anew.time()).isEqualTo(fixture.now);
-        assertThat(anew.certificates().get(1)).isEqualTo(given.certificates().get(1));
+        assertThat(anew.certificates().get(1)).isEqualTo(document.certificates().get(1));
     }
 
     @Test
@@ -129,8 +129,8 @@ class WorkerReadmissionTest {
     @Test
     void who_was_never_handed_over_to_is_unknown_whatever_certificate_it_has(@TempDir Path empty) throws Exception {
         try (AdmissionFixture fresh = new AdmissionFixture(empty)) {
-            AdmissionFixture.Vm stranger = fresh.new Vm();
-            AdmissionFixture.Session session = stranger.callsCertified();
+            AdmissionFixture.Vm unknownVm = fresh.new Vm();
+            AdmissionFixture.Session session = unknownVm.callsCertified();
             assertThat(((VerifierMessage.Denied) session.receive()).clauses()).containsExactly("unknown");
             assertThat(fresh.new Vm().calls().isGiven())
                     .as("the slot is its worker's still")
@@ -142,13 +142,13 @@ class WorkerReadmissionTest {
     void a_ticket_that_was_forgotten_has_no_workers_to_come_back() throws Exception {
         fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
         fixture.reopen();
-        isDenied(vm.callsWith(given), "unknown");
+        isDenied(vm.callsWith(document), "unknown");
     }
 
     @Test
     void one_of_another_life_of_its_vm_is_refused() throws Exception {
         fixture.reopen();
-        AdmissionFixture.Session session = vm.callsWith(given);
+        AdmissionFixture.Session session = vm.callsWith(document);
         session.send(new VmMessage.Resume(
                 BootFixture.TICKET, AdmissionFixture.SLOT, "b".repeat(26), Nonce.random(new SecureRandom())));
         isDenied(session, "another-vm");
@@ -211,7 +211,7 @@ class WorkerReadmissionTest {
         fixture.access.fails = true;
         AdmissionFixture.Session session = comesBack();
         session.awaitEnd();
-        assertThat(session.listener.heard).isEmpty();
+        assertThat(session.listener.received).isEmpty();
         fixture.settle(() -> assertThat(fixture.events).isEmpty());
         fixture.access.fails = false;
         assertThat(comesBack().receive()).isInstanceOf(ReadmissionGrant.class);

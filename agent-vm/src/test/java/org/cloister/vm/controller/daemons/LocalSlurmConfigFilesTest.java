@@ -101,7 +101,7 @@ class LocalSlurmConfigFilesTest {
 
     @Test
     void daemons_end_in_the_other_order_and_one_that_does_not_keeps_none_from_it() {
-        List<String> said = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         UnitControl services = new UnitControl() {
             @Override
             public void start(String unit, String settings) {}
@@ -111,7 +111,7 @@ class LocalSlurmConfigFilesTest {
 
             @Override
             public void stop(String unit) throws IOException {
-                said.add(unit);
+                reported.add(unit);
                 if (unit.equals(LocalSlurmDaemons.ACCOUNTING)) {
                     throw new IOException("test");
                 }
@@ -119,7 +119,7 @@ class LocalSlurmConfigFilesTest {
         };
         LocalSlurmDaemons cluster = new LocalSlurmDaemons(ProcessRunner.local(), services, plan, Duration.ofSeconds(1));
         assertThat(cluster.stop()).containsExactly(LocalSlurmDaemons.ACCOUNTING);
-        assertThat(said)
+        assertThat(reported)
                 .containsExactly(
                         LocalSlurmDaemons.CONTROLLER, LocalSlurmDaemons.ACCOUNTING, LocalSlurmDaemons.DATABASE);
     }

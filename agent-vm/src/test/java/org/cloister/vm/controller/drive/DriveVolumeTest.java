@@ -127,14 +127,14 @@ class DriveVolumeTest {
             /config/flags               | no field          | ["allow-discards"]
             """)
     void a_header_that_was_forged_is_refused_with_both_values_and_nothing_is_changed(
-            String pointer, String wanted, String had) throws IOException {
+            String pointer, String expected, String had) throws IOException {
         make(7);
         ForgedHeader.set(disk, pointer, had);
         Path before = Files.copy(disk, folder.resolve("before"));
         assertThatThrownBy(() -> drive.openExisting(key, 8))
                 .isInstanceOf(DriveOpenRefused.class)
                 .hasMessageContaining(pointer.substring(1).replace('/', '.'))
-                .hasMessageContaining(wanted)
+                .hasMessageContaining(expected)
                 .hasMessageContaining("have " + had.replaceAll("[\\[\\]]", ""));
         assertThat(Files.mismatch(disk, before)).isEqualTo(-1);
     }

@@ -117,11 +117,11 @@ class RefusalsDocumentTest {
         int count = 0;
         while (forms.find()) {
             count++;
-            String wanted = Pattern.compile("%s|%d|%\\.0f")
+            String expected = Pattern.compile("%s|%d|%\\.0f")
                     .splitAsStream(forms.group(1))
                     .map(Pattern::quote)
                     .collect(Collectors.joining(".*"));
-            assertThat(section.replace("\\|", "|").lines().anyMatch(line -> line.matches(".*" + wanted + ".*")))
+            assertThat(section.replace("\\|", "|").lines().anyMatch(line -> line.matches(".*" + expected + ".*")))
                     .as(forms.group(1))
                     .isTrue();
         }
@@ -146,9 +146,9 @@ class RefusalsDocumentTest {
         return text.replace('\u0000', '|').strip().replace("`", "");
     }
 
-    private Map<String, Row> answers(String call, Map<String, String> asked) throws IOException {
+    private Map<String, Row> answers(String call, Map<String, String> requests) throws IOException {
         Map<String, Row> answers = new LinkedHashMap<>();
-        for (Map.Entry<String, String> each : asked.entrySet()) {
+        for (Map.Entry<String, String> each : requests.entrySet()) {
             String[] answer =
                     script.run("print(" + call + "({" + each.getValue() + "}))").split("\t", -1);
             String sentence = answer[1].replaceFirst("^job_submit.lua: job 12 of uid 1000, change by uid 1000: ", "");

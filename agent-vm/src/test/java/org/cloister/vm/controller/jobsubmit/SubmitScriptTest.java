@@ -62,8 +62,8 @@ class SubmitScriptTest {
 
     @Test
     void what_a_user_wrote_is_shown_short_and_printable() throws IOException {
-        String said = script.run("print(select(2, submitted({req_nodes = 'h\\n\\27[31m' .. string.rep('x', 2000)})))");
-        assertThat(said)
+        String text = script.run("print(select(2, submitted({req_nodes = 'h\\n\\27[31m' .. string.rep('x', 2000)})))");
+        assertThat(text)
                 .startsWith("--nodelist=h??[31mxxx")
                 .contains("xxx...: a job's nodes")
                 .hasSizeLessThan(200);
@@ -115,9 +115,9 @@ class SubmitScriptTest {
                 .startsWith(
                         "2014\t63 CPUs, 129024 MiB of memory (2048 MiB a CPU, as the job says none) and 0 MiB of disk on a"
                                 + " node: no host of the site has all of it; ask for less of one");
-        for (String said : List.of("min_mem_per_cpu = 2000", "min_mem_per_node = 128000", "min_mem_per_node = 0")) {
-            assertThat(code("submitted", "cpus_per_task = 64, min_cpus = 64, " + said))
-                    .as(said)
+        for (String text : List.of("min_mem_per_cpu = 2000", "min_mem_per_node = 128000", "min_mem_per_node = 0")) {
+            assertThat(code("submitted", "cpus_per_task = 64, min_cpus = 64, " + text))
+                    .as(text)
                     .isEqualTo("0");
         }
         // 62 on each of two hosts, and 16.

@@ -46,8 +46,8 @@ class SlurmAssociationsTest {
     }
 
     private List<String> asked() throws IOException {
-        Path asked = folder.resolve("asked");
-        return Files.exists(asked) ? Files.readAllLines(asked) : List.of();
+        Path callsFile = folder.resolve("asked");
+        return Files.exists(callsFile) ? Files.readAllLines(callsFile) : List.of();
     }
 
     @Test

@@ -23,19 +23,19 @@ final class FakeSlurmJob {
     /** What accounting has of it, since its end. */
     String accounted = "";
 
-    JobRequirements demand;
+    JobRequirements requirements;
     int placed;
     List<String> nodes = new ArrayList<>();
     long runsMs = 2_000;
     long untilMs;
     long beginMs;
     int ends;
-    boolean ran;
+    boolean hasRun;
     boolean forgotten;
 
-    FakeSlurmJob(LocalSlurmJobId id, JobRequirements demand) {
+    FakeSlurmJob(LocalSlurmJobId id, JobRequirements requirements) {
         this.id = id;
-        this.demand = demand;
+        this.requirements = requirements;
     }
 
     void finish(long nowMs) {
@@ -61,7 +61,7 @@ final class FakeSlurmJob {
     }
 
     FakeSlurmJob copy() {
-        FakeSlurmJob copy = new FakeSlurmJob(id, demand);
+        FakeSlurmJob copy = new FakeSlurmJob(id, requirements);
         copy.become(this);
         return copy;
     }
@@ -72,19 +72,19 @@ final class FakeSlurmJob {
         waitsFor = was.waitsFor;
         badConstraints = was.badConstraints;
         features = was.features;
-        demand = was.demand;
+        requirements = was.requirements;
         placed = was.placed;
         nodes = new ArrayList<>(was.nodes);
         untilMs = was.untilMs;
         beginMs = was.beginMs;
         ends = was.ends;
-        ran = was.ran;
+        hasRun = was.hasRun;
         forgotten = was.forgotten;
     }
 
     @Override
     public String toString() {
         return "job " + id + " " + state + " " + waitsFor + " restarts=" + restarts + " ends=" + ends + " features="
-                + features + " nodes=" + demand.minNodes() + " admin=" + admin;
+                + features + " nodes=" + requirements.minNodes() + " admin=" + admin;
     }
 }

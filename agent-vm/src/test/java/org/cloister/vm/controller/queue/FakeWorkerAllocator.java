@@ -22,7 +22,7 @@ final class FakeWorkerAllocator implements WorkerAllocator {
     private final Random random;
     private final int quota;
     private final Map<String, Ticket> tickets = new LinkedHashMap<>();
-    private final List<String> everAsked = new ArrayList<>();
+    private final List<String> allRequests = new ArrayList<>();
     private Consumer<WorkerEvent> events = event -> {};
     /** In thousandths of all steps. */
     int failures;
@@ -55,7 +55,7 @@ final class FakeWorkerAllocator implements WorkerAllocator {
     }
 
     int requested() {
-        return everAsked.size();
+        return allRequests.size();
     }
 
     void tick() {
@@ -128,10 +128,10 @@ final class FakeWorkerAllocator implements WorkerAllocator {
     @Override
     public void submitTicket(String ticket, ResourceRequest request) {
         faults.kill();
-        if (everAsked.contains(ticket)) {
+        if (allRequests.contains(ticket)) {
             throw new AssertionError("ticket " + ticket + " asked for twice");
         }
-        everAsked.add(ticket);
+        allRequests.add(ticket);
         tickets.put(ticket, new Ticket(request.nodes()));
         if (tickets.size() > quota) {
             throw new AssertionError("want at most " + quota + " tickets, have " + tickets.size());

@@ -28,13 +28,13 @@ class QueueControllerTest {
 
     /** Tells of each look, and fails as it is told to. */
     private static final class WatchedSlurm implements LocalSlurm {
-        final BlockingQueue<Long> looks = new LinkedBlockingQueue<>();
+        final BlockingQueue<Long> snapshots = new LinkedBlockingQueue<>();
         volatile boolean bug;
         volatile boolean silent;
 
         @Override
         public List<LocalSlurmJob> jobs() throws SlurmUnavailableException {
-            looks.add(System.nanoTime());
+            snapshots.add(System.nanoTime());
             if (bug) {
                 throw new IllegalStateException("a bug");
             }
@@ -55,7 +55,7 @@ class QueueControllerTest {
         }
 
         @Override
-        public void unplaceJob(LocalSlurmJobId job, JobRequirements demand) throws SlurmRefusedException {
+        public void unplaceJob(LocalSlurmJobId job, JobRequirements requirements) throws SlurmRefusedException {
             throw new SlurmRefusedException("no such job");
         }
 
@@ -107,10 +107,12 @@ class QueueControllerTest {
         try (QueueJournal ledger = QueueJournal.open(folder.resolve("ledger"));
                 QueueController controller = controller(ledger)) {
             controller.start();
-            assertThat(slurm.looks.poll(10, SECONDS)).isNotNull();
+            assertThat(slurm.snapshots.poll(10, SECONDS)).isNotNull();
             Files.writeString(folder.resolve("bell"), "x");
-            for (int look = 0; look < 3; look++) {
-                assertThat(slurm.looks.poll(10, SECONDS)).as("look " + look).isNotNull();
+            for (int check = 0; check < 3; check++) {
+                assertThat(slurm.snapshots.poll(10, SECONDS))
+                        .as("look " + check)
+                        .isNotNull();
             }
         }
     }
@@ -121,8 +123,8 @@ class QueueControllerTest {
         try (QueueJournal ledger = QueueJournal.open(folder.resolve("ledger"));
                 QueueController controller = controller(ledger)) {
             controller.start();
-            assertThat(slurm.looks.poll(10, SECONDS)).isNotNull();
-            assertThat(slurm.looks.poll(10, SECONDS)).isNotNull();
+            assertThat(slurm.snapshots.poll(10, SECONDS)).isNotNull();
+            assertThat(slurm.snapshots.poll(10, SECONDS)).isNotNull();
             assertThat(broken).isNotDone();
         }
     }
@@ -135,6 +137,6 @@ class QueueControllerTest {
             controller.start();
             assertThat(broken.get(10, SECONDS)).hasMessageContaining("a bug");
         }
-        assertThat(slurm.looks).hasSize(1);
+        assertThat(slurm.snapshots).hasSize(1);
     }
 }

@@ -159,19 +159,19 @@ final class QueueSimulation implements AutoCloseable {
             return;
         }
         FakeSlurmJob job = all.get(random.nextInt(all.size()));
-        List<FakeSlurmJob> together = job.set == 0
+        List<FakeSlurmJob> jobsOfSet = job.set == 0
                 ? List.of(job)
                 : all.stream().filter(each -> each.set == job.set).toList();
         switch (what) {
-            case 3 -> together.forEach(slurm::cancel);
-            case 4 -> together.forEach(slurm::requeue);
+            case 3 -> jobsOfSet.forEach(slurm::cancel);
+            case 4 -> jobsOfSet.forEach(slurm::requeue);
             case 5, 6 ->
-                together.stream()
+                jobsOfSet.stream()
                         .filter(each -> each.state == LocalSlurmJobState.PENDING)
                         .forEach(each -> each.waitsFor = "JobHeldUser");
-            case 7, 8 -> together.forEach(each -> each.waitsFor = "");
-            case 9 -> together.forEach(each -> each.waitsFor = each.waitsFor.isEmpty() ? "Dependency" : each.waitsFor);
-            case 10 -> job.demand = SimulatedSlurm.demand(1 + random.nextInt(3));
+            case 7, 8 -> jobsOfSet.forEach(each -> each.waitsFor = "");
+            case 9 -> jobsOfSet.forEach(each -> each.waitsFor = each.waitsFor.isEmpty() ? "Dependency" : each.waitsFor);
+            case 10 -> job.requirements = SimulatedSlurm.demand(1 + random.nextInt(3));
             default -> slurm.misfits = random.nextInt(4) == 0;
         }
     }

@@ -61,7 +61,7 @@ class QueueSimulationTest {
         assertThat(walk.slurm.records.values()).allSatisfy(job -> {
             assertThat(job.state).as("state of " + job.id).isEqualTo(LocalSlurmJobState.ENDED);
             assertThat(job.ends).as("ends of " + job.id).isEqualTo(1);
-            if (job.ran) {
+            if (job.hasRun) {
                 assertThat(job.accounted).as("statement of " + job.id).contains(" attempt=");
             }
         });

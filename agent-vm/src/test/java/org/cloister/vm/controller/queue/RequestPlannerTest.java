@@ -35,8 +35,8 @@ class RequestPlannerTest {
                 Optional.of(Duration.ofSeconds(61)));
     }
 
-    private ResourceRequest requested(JobRequirements demand) {
-        return requests.plan(demand, List.of()).request().orElseThrow();
+    private ResourceRequest requested(JobRequirements requirements) {
+        return requests.plan(requirements, List.of()).request().orElseThrow();
     }
 
     @Test

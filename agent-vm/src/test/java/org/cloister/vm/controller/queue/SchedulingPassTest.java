@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What users see of it, without faults. */
 class SchedulingPassTest {
-    private static final int PATIENCE = 2000;
+    private static final int STEP_LIMIT = 2000;
 
     @TempDir
     private Path folder;
@@ -43,10 +43,10 @@ class SchedulingPassTest {
     }
 
     private void until(BooleanSupplier what) throws Exception {
-        for (int i = 0; i < PATIENCE && !what.getAsBoolean(); i++) {
+        for (int i = 0; i < STEP_LIMIT && !what.getAsBoolean(); i++) {
             walk().step();
         }
-        assertThat(what.getAsBoolean()).as("within " + PATIENCE + " steps").isTrue();
+        assertThat(what.getAsBoolean()).as("within " + STEP_LIMIT + " steps").isTrue();
     }
 
     private Optional<JobStatus> status(FakeSlurmJob job) {
@@ -243,19 +243,19 @@ class SchedulingPassTest {
     @Test
     void nodes_rest_before_they_are_removed() {
         LocalSlurmNode out = new LocalSlurmNode("a", QueueSamples.FEATURE, LocalSlurmNode.State.UNAVAILABLE, 1, 1);
-        LocalSlurmNode leaving = new LocalSlurmNode("b", QueueSamples.FEATURE, LocalSlurmNode.State.DRAINING, 1, 1);
-        List<LocalSlurmNode> nodes = List.of(out, leaving);
-        NodeCooldown rests = new NodeCooldown();
-        rests.update(nodes, 1_000);
-        assertThat(NodeRemoval.actionsFor(nodes, false, node -> rests.isOver(node, 10_999)))
+        LocalSlurmNode draining = new LocalSlurmNode("b", QueueSamples.FEATURE, LocalSlurmNode.State.DRAINING, 1, 1);
+        List<LocalSlurmNode> nodes = List.of(out, draining);
+        NodeCooldown cooldown = new NodeCooldown();
+        cooldown.update(nodes, 1_000);
+        assertThat(NodeRemoval.actionsFor(nodes, false, node -> cooldown.isOver(node, 10_999)))
                 .isEmpty();
-        assertThat(NodeRemoval.actionsFor(nodes, false, node -> rests.isOver(node, 11_000)))
+        assertThat(NodeRemoval.actionsFor(nodes, false, node -> cooldown.isOver(node, 11_000)))
                 .containsExactly(new SlurmAction.DeleteNode("a"));
         assertThat(NodeRemoval.actionsFor(nodes, true, node -> false))
                 .containsExactly(new SlurmAction.MarkNodeDown("b", "its VM has gone"));
-        rests.update(List.of(leaving), 12_000);
-        rests.update(nodes, 13_000);
-        assertThat(rests.isOver(out, 22_999)).isFalse();
+        cooldown.update(List.of(draining), 12_000);
+        cooldown.update(nodes, 13_000);
+        assertThat(cooldown.isOver(out, 22_999)).isFalse();
     }
 
     /** The fake Slurm dies as the real one does. */
@@ -286,12 +286,12 @@ class SchedulingPassTest {
     void a_job_that_slurm_finds_unfit_while_it_waits_gets_its_priority_back() throws Exception {
         FakeSlurmJob fresh = walk().slurm.submit("1", 1);
         fresh.badConstraints = true;
-        FakeSlurmJob asked = walk().slurm.submit("2", 1);
+        FakeSlurmJob requested = walk().slurm.submit("2", 1);
         until(() -> walk().workers.requested() > 0);
-        asked.badConstraints = true;
+        requested.badConstraints = true;
         until(walk()::isOver);
-        assertThat(fresh.ends + asked.ends).isEqualTo(2);
-        assertThat(fresh.badConstraints || asked.badConstraints).isFalse();
+        assertThat(fresh.ends + requested.ends).isEqualTo(2);
+        assertThat(fresh.badConstraints || requested.badConstraints).isFalse();
     }
 
     @Test

@@ -198,9 +198,9 @@ class SchedulingPolicyTest {
         assertThat(of(missing(ready(TICKET), SchedulingPolicy.LOST_POLLS))).isEqualTo(WITHDRAWN);
     }
 
-    private SchedulingPolicy.Observation missing(WorkerReports reports, int looks) {
+    private SchedulingPolicy.Observation missing(WorkerReports reports, int checks) {
         return new SchedulingPolicy.Observation(
-                entry(), reports, Optional.empty(), looks, Optional.empty(), idle, OptionalLong.empty(), 11_000);
+                entry(), reports, Optional.empty(), checks, Optional.empty(), idle, OptionalLong.empty(), 11_000);
     }
 
     @Test

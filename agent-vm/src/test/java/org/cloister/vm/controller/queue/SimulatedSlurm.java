@@ -32,7 +32,7 @@ final class SimulatedSlurm implements LocalSlurm {
     final Map<LocalSlurmJobId, FakeSlurmJob> records = new LinkedHashMap<>();
     private final Map<String, FakeSlurmNode> machines = new LinkedHashMap<>();
     /** Which job ran on a ticket's nodes. */
-    private final Map<String, LocalSlurmJobId> ranOn = new HashMap<>();
+    private final Map<String, LocalSlurmJobId> lastJobs = new HashMap<>();
 
     /** Nodes without VMs. */
     private final Set<String> lost = new HashSet<>();
@@ -114,7 +114,7 @@ final class SimulatedSlurm implements LocalSlurm {
     void forget(boolean nodesToo) {
         Set<String> left = Set.copyOf(machines.keySet());
         for (FakeSlurmJob job : records.values()) {
-            job.become(writtenJobs.getOrDefault(job, new FakeSlurmJob(job.id, job.demand)));
+            job.become(writtenJobs.getOrDefault(job, new FakeSlurmJob(job.id, job.requirements)));
             if (job.state == LocalSlurmJobState.ENDED && !job.forgotten) {
                 job.accounted = job.admin; // as the real one tells accounting anew
             }
@@ -189,13 +189,13 @@ final class SimulatedSlurm implements LocalSlurm {
     }
 
     private void schedule(FakeSlurmJob first) {
-        List<FakeSlurmJob> together = first.set == 0
+        List<FakeSlurmJob> jobsOfSet = first.set == 0
                 ? List.of(first)
                 : records.values().stream()
                         .filter(each -> each.set == first.set && each.state != LocalSlurmJobState.ENDED)
                         .toList();
-        Map<FakeSlurmJob, List<String>> given = new LinkedHashMap<>();
-        for (FakeSlurmJob job : together) {
+        Map<FakeSlurmJob, List<String>> assignedNodes = new LinkedHashMap<>();
+        for (FakeSlurmJob job : jobsOfSet) {
             if (job.state != LocalSlurmJobState.PENDING || !reason(job).equals("Resources")) {
                 return;
             }
@@ -203,9 +203,9 @@ final class SimulatedSlurm implements LocalSlurm {
             if (idle.size() < job.placed || job.placed == 0) {
                 return;
             }
-            given.put(job, idle.subList(0, job.placed));
+            assignedNodes.put(job, idle.subList(0, job.placed));
         }
-        given.forEach((job, nodes) -> {
+        assignedNodes.forEach((job, nodes) -> {
             job.badConstraints = misfits;
             if (!misfits) {
                 run(job, List.copyOf(nodes));
@@ -224,7 +224,7 @@ final class SimulatedSlurm implements LocalSlurm {
     }
 
     private void run(FakeSlurmJob job, List<String> nodes) {
-        LocalSlurmJobId other = ranOn.putIfAbsent(job.features, job.id);
+        LocalSlurmJobId other = lastJobs.putIfAbsent(job.features, job.id);
         if (job.id.equals(other)) {
             refuse(job, nodes);
             return;
@@ -235,7 +235,7 @@ final class SimulatedSlurm implements LocalSlurm {
         nodes.forEach(name -> Optional.ofNullable(machines.get(name)).ifPresent(node -> node.job = Optional.of(job)));
         job.nodes = new ArrayList<>(nodes);
         job.state = LocalSlurmJobState.RUNNING;
-        job.ran = true;
+        job.hasRun = true;
         job.untilMs = nowMs + job.runsMs;
     }
 
@@ -276,7 +276,7 @@ final class SimulatedSlurm implements LocalSlurm {
                 job.waitsFor.startsWith("JobHeld") || job.badConstraints ? 0 : 1,
                 job.features,
                 Optional.of(job.admin),
-                job.demand,
+                job.requirements,
                 job.nodes);
     }
 
@@ -316,7 +316,7 @@ final class SimulatedSlurm implements LocalSlurm {
     }
 
     @Override
-    public void unplaceJob(LocalSlurmJobId id, JobRequirements demand)
+    public void unplaceJob(LocalSlurmJobId id, JobRequirements requirements)
             throws SlurmUnavailableException, SlurmRefusedException {
         faults.lose();
         FakeSlurmJob job = waiting(id);

@@ -233,9 +233,9 @@ class ReceiptCollectorTest {
         ran();
         ReceiptFixture.Machine first = fixture.machines.get(0);
         ReceiptFixture.Machine second = fixture.machines.get(1);
-        SigningKey stranger = SignedTicketFixture.key(SignatureCurve.P384);
+        SigningKey unknownKey = SignedTicketFixture.key(SignatureCurve.P384);
         receipts.recordWorkerStatement(
-                id, 0, ByteString.copyFrom(first.worker().sign(stranger).bytes()));
+                id, 0, ByteString.copyFrom(first.worker().sign(unknownKey).bytes()));
         receipts.recordWorkerStatement(
                 id, 0, ByteString.copyFrom(second.worker().sign(first.boot).bytes()));
         receipts.recordWorkerStatement(id, 0, ByteString.copyFromUtf8("no envelope"));
@@ -252,17 +252,17 @@ class ReceiptCollectorTest {
     }
 
     private void isAllocated(String ticket, Digest digest) throws Exception {
-        Allocation given = fixture.allocation;
+        Allocation verified = fixture.allocation;
         Allocation other = new Allocation(
-                given.relay(),
-                given.project(),
+                verified.relay(),
+                verified.project(),
                 ticket,
                 digest,
-                given.globalJob() + 1,
-                given.issued(),
-                given.vlan(),
-                given.network(),
-                given.slots());
+                verified.globalJob() + 1,
+                verified.issued(),
+                verified.vlan(),
+                verified.network(),
+                verified.slots());
         receipts.recordUpdate(new RelayTicketMessage.Update(
                 id,
                 TicketState.RUNNING,

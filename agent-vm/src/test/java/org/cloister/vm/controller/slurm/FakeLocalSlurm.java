@@ -70,9 +70,9 @@ public final class FakeLocalSlurm implements LocalSlurm {
     }
 
     @Override
-    public synchronized void unplaceJob(LocalSlurmJobId job, JobRequirements demand)
+    public synchronized void unplaceJob(LocalSlurmJobId job, JobRequirements requirements)
             throws SlurmUnavailableException, SlurmRefusedException {
-        change(waiting(job), LocalSlurm.UNPLACED, demand.minNodes(), demand.maxNodes());
+        change(waiting(job), LocalSlurm.UNPLACED, requirements.minNodes(), requirements.maxNodes());
     }
 
     @Override
@@ -138,8 +138,8 @@ public final class FakeLocalSlurm implements LocalSlurm {
     }
 
     /** @param options of sbatch: hold, begin, dependency=afterok, nice; others say nothing here but array */
-    public synchronized LocalSlurmJobId submit(JobRequirements demand, String... options) {
-        FakeLocalSlurmJob job = new FakeLocalSlurmJob(demand, PRIORITY, UID);
+    public synchronized LocalSlurmJobId submit(JobRequirements requirements, String... options) {
+        FakeLocalSlurmJob job = new FakeLocalSlurmJob(requirements, PRIORITY, UID);
         String array = "";
         for (String option : options) {
             String value = option.substring(option.indexOf('=') + 1);
@@ -159,7 +159,7 @@ public final class FakeLocalSlurm implements LocalSlurm {
         }
         String[] parts = array.split("[-%]", -1);
         for (int task = Integer.parseInt(parts[0]); task <= Integer.parseInt(parts[1]); task++) {
-            FakeLocalSlurmJob each = new FakeLocalSlurmJob(demand, PRIORITY, UID);
+            FakeLocalSlurmJob each = new FakeLocalSlurmJob(requirements, PRIORITY, UID);
             each.array = last;
             each.throttle = parts.length > 2 ? Integer.parseInt(parts[2]) : 0;
             add(each, new LocalSlurmJobId(last + "_" + task), last);
@@ -167,12 +167,12 @@ public final class FakeLocalSlurm implements LocalSlurm {
         return new LocalSlurmJobId(Long.toString(last));
     }
 
-    public synchronized List<LocalSlurmJobId> submitSet(JobRequirements... demands) {
+    public synchronized List<LocalSlurmJobId> submitSet(JobRequirements... requirementsOfSet) {
         long first = last + 1;
         List<LocalSlurmJobId> ids = new ArrayList<>();
-        for (JobRequirements demand : demands) {
+        for (JobRequirements requirements : requirementsOfSet) {
             last++;
-            FakeLocalSlurmJob job = new FakeLocalSlurmJob(demand, PRIORITY, UID);
+            FakeLocalSlurmJob job = new FakeLocalSlurmJob(requirements, PRIORITY, UID);
             job.set = first;
             add(job, new LocalSlurmJobId(first + "+" + ids.size()), last);
             ids.add(job.id);
@@ -222,9 +222,9 @@ public final class FakeLocalSlurm implements LocalSlurm {
     }
 
     /** As a user's or an administrator's update of a waiting job, after which it may not fit its ticket any more. */
-    public synchronized void ask(LocalSlurmJobId job, JobRequirements demand)
+    public synchronized void ask(LocalSlurmJobId job, JobRequirements requirements)
             throws SlurmUnavailableException, SlurmRefusedException {
-        waiting(job).demand = demand;
+        waiting(job).requirements = requirements;
     }
 
     /** The AdminComment of an ended job; empty if there is none. */
@@ -263,7 +263,7 @@ public final class FakeLocalSlurm implements LocalSlurm {
         job.features = features;
         // Of a set's first component Slurm changes no number of nodes.
         if (!job.id.text().endsWith("+0")) {
-            job.demand = FakeLocalSlurmJob.withNodes(job.demand, least, most);
+            job.requirements = FakeLocalSlurmJob.withNodes(job.requirements, least, most);
         }
         job.wait(now);
     }
@@ -275,11 +275,11 @@ public final class FakeLocalSlurm implements LocalSlurm {
             }
         }
         for (FakeLocalSlurmJob job : jobs) {
-            List<FakeLocalSlurmJob> together = job.set == 0
+            List<FakeLocalSlurmJob> jobsOfSet = job.set == 0
                     ? List.of(job)
                     : jobs.stream().filter(each -> each.set == job.set).toList();
-            if (together.stream().allMatch(this::canStart)) {
-                together.forEach(each -> each.start(free(each)));
+            if (jobsOfSet.stream().allMatch(this::canStart)) {
+                jobsOfSet.forEach(each -> each.start(free(each)));
             }
         }
     }
@@ -296,14 +296,14 @@ public final class FakeLocalSlurm implements LocalSlurm {
             job.reason = "BadConstraints";
             return false;
         }
-        return free(job).size() >= job.demand.minNodes() && job.isUnderThrottle(jobs);
+        return free(job).size() >= job.requirements.minNodes() && job.isUnderThrottle(jobs);
     }
 
     private List<String> free(FakeLocalSlurmJob job) {
         return nodes.values().stream()
                 .filter(node -> node.feature.equals(job.features) && state(node) == LocalSlurmNode.State.IDLE)
                 .filter(node -> job.fits(node.cpus, node.memoryMib))
-                .limit(job.demand.maxNodes())
+                .limit(job.requirements.maxNodes())
                 .map(node -> node.name)
                 .toList();
     }

@@ -25,36 +25,36 @@ final class FakeLocalSlurmJob {
 
     String features = LocalSlurm.UNPLACED;
     Optional<String> admin = Optional.of("v=1 features=-");
-    JobRequirements demand;
+    JobRequirements requirements;
     List<String> nodes = List.of();
     boolean held;
     Duration begin = ALWAYS;
     Optional<LocalSlurmJobId> after = Optional.empty();
     Duration ended = Duration.ZERO;
 
-    FakeLocalSlurmJob(JobRequirements demand, long priority, int uid) {
-        this.demand = demand;
+    FakeLocalSlurmJob(JobRequirements requirements, long priority, int uid) {
+        this.requirements = requirements;
         this.full = priority;
         this.uid = uid;
     }
 
-    static JobRequirements withNodes(JobRequirements demand, int least, int most) {
+    static JobRequirements withNodes(JobRequirements requirements, int least, int most) {
         return new JobRequirements(
                 least,
                 most,
-                demand.tasks(),
-                demand.cpusPerTask(),
-                demand.tasksPerNode(),
-                demand.memoryMib(),
-                demand.memoryPerCpu(),
-                demand.scratchMib(),
-                demand.exclusive(),
-                demand.timeLimit());
+                requirements.tasks(),
+                requirements.cpusPerTask(),
+                requirements.tasksPerNode(),
+                requirements.memoryMib(),
+                requirements.memoryPerCpu(),
+                requirements.scratchMib(),
+                requirements.exclusive(),
+                requirements.timeLimit());
     }
 
     LocalSlurmJob shown() {
         return new LocalSlurmJob(
-                id, array, throttle, set, restarts, uid, state, reason, priority, features, admin, demand, nodes);
+                id, array, throttle, set, restarts, uid, state, reason, priority, features, admin, requirements, nodes);
     }
 
     /** Begins to wait, with the reason that there is at once. */
@@ -92,9 +92,11 @@ final class FakeLocalSlurmJob {
     }
 
     boolean fits(int cpus, long memoryMib) {
-        int tasks = demand.tasksPerNode().orElse((demand.tasks() - 1) / demand.minNodes() + 1);
-        long needed = demand.memoryPerCpu() ? demand.memoryMib() * tasks * demand.cpusPerTask() : demand.memoryMib();
-        return (long) tasks * demand.cpusPerTask() <= cpus && needed <= memoryMib;
+        int tasks = requirements.tasksPerNode().orElse((requirements.tasks() - 1) / requirements.minNodes() + 1);
+        long needed = requirements.memoryPerCpu()
+                ? requirements.memoryMib() * tasks * requirements.cpusPerTask()
+                : requirements.memoryMib();
+        return (long) tasks * requirements.cpusPerTask() <= cpus && needed <= memoryMib;
     }
 
     void start(List<String> on) {

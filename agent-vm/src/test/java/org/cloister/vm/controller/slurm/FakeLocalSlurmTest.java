@@ -18,13 +18,13 @@ class FakeLocalSlurmTest extends LocalSlurmContract {
     }
 
     @Override
-    protected LocalSlurmJobId submit(JobRequirements demand, String... options) {
-        return slurm.submit(demand, options);
+    protected LocalSlurmJobId submit(JobRequirements requirements, String... options) {
+        return slurm.submit(requirements, options);
     }
 
     @Override
-    protected List<LocalSlurmJobId> submitSet(JobRequirements... demands) {
-        return slurm.submitSet(demands);
+    protected List<LocalSlurmJobId> submitSet(JobRequirements... requirementsOfSet) {
+        return slurm.submitSet(requirementsOfSet);
     }
 
     @Override

@@ -7,9 +7,9 @@ import java.util.function.Predicate;
 
 /** What tests see of a Local Slurm: now, or in the end. */
 public abstract class LocalSlurmAssertions extends LocalSlurmTestData {
-    private static final Duration LOOK = Duration.ofMillis(50);
+    private static final Duration CHECK_INTERVAL = Duration.ofMillis(50);
     /** A minute: a job that misses SIGTERM has SIGKILL after Slurm's KillWait, half a minute. */
-    private static final int LOOKS = 1200;
+    private static final int CHECKS = 1200;
 
     protected abstract LocalSlurm slurm();
 
@@ -66,11 +66,11 @@ public abstract class LocalSlurmAssertions extends LocalSlurmTestData {
     }
 
     protected final void awaitHolds(String what, Condition question) throws IOException {
-        for (int look = 0; look < LOOKS; look++) {
+        for (int check = 0; check < CHECKS; check++) {
             if (question.isMet()) {
                 return;
             }
-            pass(LOOK);
+            pass(CHECK_INTERVAL);
         }
         throw new AssertionError("never: " + what + "; jobs: " + slurm().jobs() + "; nodes: " + slurm().nodes());
     }

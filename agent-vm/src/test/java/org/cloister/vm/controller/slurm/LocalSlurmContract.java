@@ -28,10 +28,10 @@ public abstract class LocalSlurmContract extends LocalSlurmAssertions {
      * @param options as sbatch has them, in one word each: hold, begin, dependency=afterok, nice, array, job-name, comment
      * @return of an array, the array's
      */
-    protected abstract LocalSlurmJobId submit(JobRequirements demand, String... options) throws IOException;
+    protected abstract LocalSlurmJobId submit(JobRequirements required, String... options) throws IOException;
 
     /** A heterogeneous job. @return its components */
-    protected abstract List<LocalSlurmJobId> submitSet(JobRequirements... demands) throws IOException;
+    protected abstract List<LocalSlurmJobId> submitSet(JobRequirements... requirementsOfSet) throws IOException;
 
     /** A ticket's nodes begin to join. */
     protected abstract void startNodes(String ticket, int nodes, int cpus, int memoryMib) throws IOException;
@@ -91,7 +91,7 @@ public abstract class LocalSlurmContract extends LocalSlurmAssertions {
 
     @Test
     protected void what_a_job_asks_is_read_as_it_was_asked() throws IOException {
-        for (JobRequirements demand : List.of(
+        for (JobRequirements required : List.of(
                 SMALL,
                 demand(2, 4, 2, 300),
                 new JobRequirements(
@@ -109,7 +109,7 @@ public abstract class LocalSlurmContract extends LocalSlurmAssertions {
                         3, 3, 3, 2, OptionalInt.of(1), 1536, false, 0, false, Optional.of(Duration.ofMinutes(30))),
                 new JobRequirements(
                         1, 1, 1, 1, OptionalInt.empty(), 0, false, 0, true, Optional.of(Duration.ofMinutes(1))))) {
-            assertThat(job(submit(demand)).requirements()).isEqualTo(demand);
+            assertThat(job(submit(required)).requirements()).isEqualTo(required);
         }
     }
 

@@ -15,7 +15,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.junit.jupiter.api.Test;
 
 class SftpMonitorTest {
-    private final List<String> heard = new ArrayList<>();
+    private final List<String> received = new ArrayList<>();
     private boolean fails;
     private final SftpMonitor watch = new SftpMonitor(new SftpMonitor.FileListener() {
         @Override
@@ -23,12 +23,12 @@ class SftpMonitorTest {
             if (fails) {
                 throw new IOException("test");
             }
-            heard.add("open " + new String(path, StandardCharsets.UTF_8));
+            received.add("open " + new String(path, StandardCharsets.UTF_8));
         }
 
         @Override
         public void onSent(byte[] path, long bytes) {
-            heard.add("sent " + new String(path, StandardCharsets.UTF_8) + " " + bytes);
+            received.add("sent " + new String(path, StandardCharsets.UTF_8) + " " + bytes);
         }
     });
 
@@ -65,10 +65,10 @@ class SftpMonitorTest {
     void what_is_read_is_told_with_its_bytes_though_nobody_closes_it() throws IOException {
         byte[] open = packet(3, 1, text("/data"));
         assertThat(request(open)).isEqualTo(open);
-        assertThat(heard).containsExactly("open /data");
+        assertThat(received).containsExactly("open /data");
         request(packet(5, 2, text("h")));
         answers(packet(102, 1, text("h")), packet(103, 2, text("12345")), packet(101, 9));
-        assertThat(heard).containsExactly("open /data", "sent /data 5");
+        assertThat(received).containsExactly("open /data", "sent /data 5");
     }
 
     @Test
@@ -89,7 +89,7 @@ class SftpMonitorTest {
                 packet(101, 4),
                 packet(102, 5, text("h")),
                 packet(103, 6, text("90")));
-        assertThat(heard).containsExactly("open /data", "open /other", "sent /data 8", "sent /other 2");
+        assertThat(received).containsExactly("open /data", "open /other", "sent /data 8", "sent /other 2");
     }
 
     @Test
@@ -123,6 +123,6 @@ class SftpMonitorTest {
                 new byte[] {0, 0, 0, 9, 3, 0, 0, 0, 1, -1, 0, 0, 9})) {
             assertThatThrownBy(() -> request(bad)).isInstanceOf(MalformedException.class);
         }
-        assertThat(heard).isEmpty();
+        assertThat(received).isEmpty();
     }
 }

@@ -78,7 +78,7 @@ class SshCircuitPipeTest {
         ExecutorService threads = Executors.newCachedThreadPool();
         SlowStream program = new SlowStream();
         PipedOutputStream says = new PipedOutputStream();
-        InputStream said = new PipedInputStream(says);
+        InputStream sshdOutput = new PipedInputStream(says);
         CompletableFuture<SshCircuitPipe> made = new CompletableFuture<>();
         CompletableFuture<Void> ended = new CompletableFuture<>();
         try (CircuitPair circuits = new CircuitPair()) {
@@ -110,7 +110,7 @@ class SshCircuitPipeTest {
                                 made.complete(splice);
                             }));
             SshCircuitPipe splice = made.get(20, TimeUnit.SECONDS);
-            ends.target().channel().eventLoop().execute(() -> splice.start(said, program));
+            ends.target().channel().eventLoop().execute(() -> splice.start(sshdOutput, program));
             for (int i = 0; i < PIECES; i++) {
                 ends.opener().channel().writeAndFlush(Unpooled.wrappedBuffer(new byte[PIECE_BYTES]));
             }

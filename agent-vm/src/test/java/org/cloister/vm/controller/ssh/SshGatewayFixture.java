@@ -205,9 +205,9 @@ final class SshGatewayFixture implements AutoCloseable {
                 new CertificateAuthority.Revocation(read.getSerialNumber(), ControllerUnlockFixture.NOW));
     }
 
-    void deliver(long number, Duration life, CertificateAuthority.Revocation... revoked) throws Exception {
+    void deliver(long number, Duration lifetime, CertificateAuthority.Revocation... revoked) throws Exception {
         trustStore.addRevocationList(owner.revoke(
-                List.of(revoked), BigInteger.valueOf(number), ControllerUnlockFixture.NOW.plus(passed), life));
+                List.of(revoked), BigInteger.valueOf(number), ControllerUnlockFixture.NOW.plus(passed), lifetime));
     }
 
     /** A circuit of a person, whose bytes an ssh on this machine gets by a port. */
@@ -242,8 +242,8 @@ final class SshGatewayFixture implements AutoCloseable {
             pipeline.addLast(framing, new ChannelInboundHandlerAdapter() {
                 @Override
                 public void channelRead(ChannelHandlerContext ctx, Object message) {
-                    if (message instanceof AccessResponse said) {
-                        answered.complete(said);
+                    if (message instanceof AccessResponse response) {
+                        answered.complete(response);
                         ctx.pipeline().remove(framing);
                         return;
                     }

@@ -84,9 +84,9 @@ class SshGatewayTest extends SingleLoginFixture {
     void another_persons_key_opens_no_session_and_nobody_is_another_login() throws Exception {
         try (var other = ada.calls(CertificateRole.MEMBER);
                 var call = ada.calls(CertificateRole.MEMBER)) {
-            var stranger = call.sshWith(other.identity(), "ada", "id");
-            assertThat(stranger.status()).isEqualTo(255);
-            assertThat(stranger.errors()).contains("Permission denied (publickey)");
+            var unknown = call.sshWith(other.identity(), "ada", "id");
+            assertThat(unknown.status()).isEqualTo(255);
+            assertThat(unknown.errors()).contains("Permission denied (publickey)");
         }
         try (var call = ada.calls(CertificateRole.MEMBER)) {
             assertThat(call.sshWith(call.identity(), "root", "id").errors()).contains("Permission denied");

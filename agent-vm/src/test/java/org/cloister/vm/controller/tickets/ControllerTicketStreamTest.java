@@ -102,7 +102,7 @@ class ControllerTicketStreamTest {
     @BeforeEach
     void start() throws Exception {
         relay = new InProcessRelay(loops);
-        relay.office = stream -> new RelayStub().install(stream);
+        relay.ticketServer = stream -> new RelayStub().install(stream);
         VmForwarder forwarding = new VmForwarder(fixture.hosts.get(0).name(), new SilentSlots());
         EventLoop loop = loops.next();
         host = new AgentLink(loop, relay.dialler(loop), "a host", nobody(), forwarding, new Random(1));

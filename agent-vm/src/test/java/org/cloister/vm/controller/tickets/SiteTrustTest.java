@@ -81,8 +81,8 @@ class SiteTrustTest {
                 .as("half of what its certificate has left")
                 .isEqualTo(Duration.between(NOW, SignedTicketFixture.NOW.plus(SignedTicketFixture.DAY))
                         .dividedBy(2));
-        Allocation given = site.verifyAllocation(allocation(fixture.relay.key()));
-        assertThat(given.slots()).hasSize(2);
+        Allocation verified = site.verifyAllocation(allocation(fixture.relay.key()));
+        assertThat(verified.slots()).hasSize(2);
         assertThat(site.isUntrusted(host)).isFalse();
         list(2, fixture.relay);
         assertThat(site.isUntrusted(host)).isTrue();

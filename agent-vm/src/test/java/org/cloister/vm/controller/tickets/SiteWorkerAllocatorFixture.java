@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 abstract class SiteWorkerAllocatorFixture {
     static final String PROJECT = "a".repeat(52);
     static final String ID = "b".repeat(26);
-    static final Duration PATIENCE = Duration.ofMillis(200);
+    static final Duration TIMEOUT = Duration.ofMillis(200);
     static final ResourceRequest REQUEST =
             new ResourceRequest(2, OptionalInt.of(2), 1, OptionalInt.of(1), 64, 64, false, 10, List.of());
     static final MemoryReserves RESERVES = new MemoryReserves(new MemoryReserve(256, 64), new MemoryReserve(192, 256));
@@ -72,7 +72,7 @@ abstract class SiteWorkerAllocatorFixture {
         key = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         decisions = Executors.newSingleThreadScheduledExecutor();
         workers = new SiteWorkerAllocator(
-                new SiteWorkerAllocator.Settings(PROJECT, key, RESERVES, PATIENCE),
+                new SiteWorkerAllocator.Settings(PROJECT, key, RESERVES, TIMEOUT),
                 TicketFolder.open(folder.resolve("tickets"), epoch),
                 slots,
                 recorder,

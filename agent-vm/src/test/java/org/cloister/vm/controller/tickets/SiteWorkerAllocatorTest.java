@@ -96,7 +96,7 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         workers.releaseTicket(ID);
         settle();
         assertThat(sent).hasSize(1);
-        Thread.sleep(2 * PATIENCE.toMillis());
+        Thread.sleep(2 * TIMEOUT.toMillis());
         settle();
         assertThat(sent).hasSize(2).last().isInstanceOf(AgentTicketMessage.Withdraw.class);
         ends(TicketEnd.WITHDRAWN);

@@ -25,17 +25,17 @@ import org.junit.jupiter.api.Test;
 public abstract class WorkerAllocatorContract {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     private final List<WorkerEvent> events = new CopyOnWriteArrayList<>();
-    private final List<String> asked = new ArrayList<>();
+    private final List<String> requests = new ArrayList<>();
     private WorkerAllocator workers = new NoListener();
 
     /** One that has not been started; there is one at a time. */
     protected abstract WorkerAllocator open() throws IOException;
 
     /** The sudden end of the process that asks; its workers do not notice. */
-    protected abstract void kill(WorkerAllocator asking) throws IOException;
+    protected abstract void kill(WorkerAllocator allocator) throws IOException;
 
     /** How many hosts the site has, two at least, of one CPU and 100 MiB or more. */
     protected abstract int hosts();
@@ -53,7 +53,7 @@ public abstract class WorkerAllocatorContract {
 
     @AfterEach
     void leave_nothing() throws Exception {
-        for (String ticket : asked) {
+        for (String ticket : requests) {
             workers.withdrawTicket(ticket);
             await(
                     ticket + " ended",
@@ -69,9 +69,9 @@ public abstract class WorkerAllocatorContract {
         assertThat(nodes).doesNotHaveDuplicates();
         assertThat(events.get(0)).isEqualTo(new Allocated(ticket, 2));
         for (int slot = 0; slot < 2; slot++) {
-            List<WorkerEvent> course = course(ticket, slot);
-            assertThat(course.get(course.size() - 1)).isInstanceOf(NodeReady.class);
-            assertThat(course.subList(0, course.size() - 1))
+            List<WorkerEvent> received = course(ticket, slot);
+            assertThat(received.get(received.size() - 1)).isInstanceOf(NodeReady.class);
+            assertThat(received.subList(0, received.size() - 1))
                     .allMatch(Passed.class::isInstance)
                     .extracting(event -> ((Passed) event).phase())
                     .startsWith(WorkerPhase.QUEUE, WorkerPhase.BOOT)
@@ -184,7 +184,7 @@ public abstract class WorkerAllocatorContract {
     @Test
     protected void what_the_site_never_has_is_refused() throws Exception {
         String ticket = ticket();
-        asked.add(ticket);
+        requests.add(ticket);
         workers.submitTicket(ticket, request(hosts() + 1, true));
         await("refused", event -> event instanceof Refused && event.ticket().equals(ticket));
         Refused refused = (Refused) events.get(events.size() - 1);
@@ -229,7 +229,7 @@ public abstract class WorkerAllocatorContract {
 
     protected final String ask(int nodes, boolean exclusive) {
         String ticket = ticket();
-        asked.add(ticket);
+        requests.add(ticket);
         workers.submitTicket(ticket, request(nodes, exclusive));
         return ticket;
     }
@@ -266,13 +266,13 @@ public abstract class WorkerAllocatorContract {
                 event -> event instanceof Ended && event.ticket().equals(ticket));
     }
 
-    protected final void await(String what, Predicate<WorkerEvent> wanted) throws InterruptedException {
-        await(what, wanted, 1);
+    protected final void await(String what, Predicate<WorkerEvent> condition) throws InterruptedException {
+        await(what, condition, 1);
     }
 
-    private void await(String what, Predicate<WorkerEvent> wanted, int times) throws InterruptedException {
-        long endNs = System.nanoTime() + PATIENCE.toNanos();
-        while (events.stream().filter(wanted).count() < times) {
+    private void await(String what, Predicate<WorkerEvent> condition, int times) throws InterruptedException {
+        long endNs = System.nanoTime() + TIMEOUT.toNanos();
+        while (events.stream().filter(condition).count() < times) {
             if (System.nanoTime() - endNs >= 0) {
                 throw new AssertionError("never: " + what + "; heard: " + events);
             }

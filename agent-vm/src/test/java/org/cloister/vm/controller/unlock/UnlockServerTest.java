@@ -233,7 +233,7 @@ class UnlockServerTest {
         opener.unlock(fixture.place);
         assertThat(opener.circuit.channel().closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
-        assertThat(opener.listener.heard).isEmpty();
+        assertThat(opener.listener.received).isEmpty();
         assertThat(opened).isEmpty();
     }
 }

@@ -68,15 +68,15 @@ class UnlockVerificationTest {
 
     @Test
     void what_was_made_for_another_question_vm_or_opening_is_refused() throws Exception {
-        HandoverTarget asked = fixture.place;
+        HandoverTarget target = fixture.place;
         for (HandoverTarget other : new HandoverTarget[] {
-            new HandoverTarget(asked.ticket(), 0, asked.vm(), Nonce.random(new SecureRandom())),
-            new HandoverTarget(asked.ticket(), 0, "a".repeat(26), asked.nonce()),
-            new HandoverTarget("a".repeat(26), 0, asked.vm(), asked.nonce())
+            new HandoverTarget(target.ticket(), 0, target.vm(), Nonce.random(new SecureRandom())),
+            new HandoverTarget(target.ticket(), 0, "a".repeat(26), target.nonce()),
+            new HandoverTarget("a".repeat(26), 0, target.vm(), target.nonce())
         }) {
             try (var key = fixture.secrets.random(64)) {
                 var unlock = fixture.unlock(key, other);
-                assertThatThrownBy(() -> UnlockVerification.verify(fixture.self(), asked, unlock, new SecureRandom()))
+                assertThatThrownBy(() -> UnlockVerification.verify(fixture.self(), target, unlock, new SecureRandom()))
                         .isInstanceOfSatisfying(
                                 UnlockRefused.class,
                                 refused -> assertThat(refused.word()).isEqualTo("place"));

@@ -68,12 +68,12 @@ class SecretFileTest {
 
     @Test
     void munged_has_its_key_while_it_runs_and_no_longer() throws IOException {
-        List<String> said = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         Path key = folder.resolve("run/munge/munge.key");
         UnitControl services = new UnitControl() {
             @Override
             public void start(String unit, String settings) {
-                said.add("start " + unit + " " + Files.exists(key) + " " + settings.contains("--key-file=" + key));
+                reported.add("start " + unit + " " + Files.exists(key) + " " + settings.contains("--key-file=" + key));
             }
 
             @Override
@@ -83,7 +83,7 @@ class SecretFileTest {
 
             @Override
             public void stop(String unit) {
-                said.add("stop " + unit + " " + Files.exists(key));
+                reported.add("stop " + unit + " " + Files.exists(key));
             }
         };
         MungeDaemon munged = new MungeDaemon(services, folder.resolve("run"));
@@ -92,7 +92,7 @@ class SecretFileTest {
         }
         munged.stop();
         munged.stop();
-        assertThat(said)
+        assertThat(reported)
                 .containsExactly(
                         "start munge.service true true", "stop munge.service true", "stop munge.service false");
         assertThat(key).doesNotExist();

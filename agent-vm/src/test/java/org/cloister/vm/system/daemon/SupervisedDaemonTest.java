@@ -91,16 +91,16 @@ class SupervisedDaemonTest {
     /** More than the bound at once, and then a line each moment, as charon does. */
     @Test
     void what_it_says_has_a_bound_and_the_last_of_it_is_kept(@TempDir Path folder) throws IOException {
-        Path said = folder.resolve("said");
+        Path outputFile = folder.resolve("said");
         Path own = folder.resolve("own");
         String session = "exec 3>>\"$1\"; for each in 1 3; do seq -f 'line %08.0f' 500000 >&$each; done;"
                 + " while echo last; echo last >&3; do sleep 0.1; done";
         List<String> command = List.of("sh", "-c", session, "sh", own.toString());
         SupervisedDaemon talker =
-                new SupervisedDaemon(ProcessRunner.local(), name + "-talker", command, Map.of(), said, own);
+                new SupervisedDaemon(ProcessRunner.local(), name + "-talker", command, Map.of(), outputFile, own);
         talker.start();
         try {
-            for (Path log : List.of(said, own)) {
+            for (Path log : List.of(outputFile, own)) {
                 await(() -> size(log) < 2 << 20 && text(log).contains("line 00500000\n"));
                 assertThat(text(log)).startsWith("line ");
                 long cut = size(log);
@@ -129,9 +129,9 @@ class SupervisedDaemonTest {
         return running.get(0).pid();
     }
 
-    private static void await(BooleanSupplier wanted) {
+    private static void await(BooleanSupplier condition) {
         long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
-        while (!wanted.getAsBoolean()) {
+        while (!condition.getAsBoolean()) {
             assertThat(System.nanoTime()).as("within 20 s").isLessThan(deadline);
             try {
                 TimeUnit.MILLISECONDS.sleep(20);

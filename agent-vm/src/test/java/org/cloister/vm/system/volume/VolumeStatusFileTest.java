@@ -37,19 +37,19 @@ class VolumeStatusFileTest {
     private List<String> said() throws Exception {
         StrictJson json = StrictJson.read(Files.readAllBytes(file), 4096);
         assertThat(json.number("v", 1, 1)).isEqualTo(1);
-        List<String> said = new ArrayList<>();
+        List<String> reported = new ArrayList<>();
         for (VolumeName name : VolumeName.values()) {
             if (!json.has(name.toString())) {
                 continue;
             }
             StrictJson each = json.object(name.toString());
-            said.add(name + " " + each.text("state") + " " + each.text("since"));
+            reported.add(name + " " + each.text("state") + " " + each.text("since"));
             assertThat(each.text("mapping")).isEqualTo("cloister-scratch");
             assertThat(each.text("at")).isEqualTo(folder.toString());
             assertThat(each.text("cipher")).isEqualTo("aes-xts-plain64");
             assertThat(each.number("bytes", 0, Long.MAX_VALUE)).isEqualTo(1 << 30);
         }
-        return said;
+        return reported;
     }
 
     private double metric(String name) {

@@ -45,10 +45,10 @@ class ScratchSizeTest {
         make.add(inside.toString());
         assertThat(PROGRAMS.run("", make, LIMIT).exit()).isZero();
 
-        String told = PROGRAMS.runChecked("dumpe2fs", "-h", inside.toString());
-        long blocks = number(told, "Block count: +(\\d+)") - number(told, "Overhead clusters: +(\\d+)");
-        assertThat(blocks * number(told, "Block size: +(\\d+)")).isGreaterThanOrEqualTo(offered * MIB);
-        assertThat(told).doesNotContain("has_journal");
+        String output = PROGRAMS.runChecked("dumpe2fs", "-h", inside.toString());
+        long blocks = number(output, "Block count: +(\\d+)") - number(output, "Overhead clusters: +(\\d+)");
+        assertThat(blocks * number(output, "Block size: +(\\d+)")).isGreaterThanOrEqualTo(offered * MIB);
+        assertThat(output).doesNotContain("has_journal");
     }
 
     @Test

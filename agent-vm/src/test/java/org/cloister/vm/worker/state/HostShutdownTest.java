@@ -30,18 +30,18 @@ class HostShutdownTest {
 
     /** Answers what it wants, until nothing is left. */
     private static List<WorkerStateAction> all(WorkerStateMachine stateMachine, List<WorkerStateAction> first) {
-        List<WorkerStateAction> acts = new ArrayList<>(first);
-        for (int i = 0; i < acts.size(); i++) {
-            if (acts.get(i) instanceof WorkerStateAction.UndoStep undo) {
-                acts.addAll(stateMachine.on(new WorkerStateEvent.StepUndone(undo.step()), NOW));
-            } else if (acts.get(i) instanceof WorkerStateAction.SignStatement) {
-                acts.addAll(stateMachine.on(
+        List<WorkerStateAction> actions = new ArrayList<>(first);
+        for (int i = 0; i < actions.size(); i++) {
+            if (actions.get(i) instanceof WorkerStateAction.UndoStep undo) {
+                actions.addAll(stateMachine.on(new WorkerStateEvent.StepUndone(undo.step()), NOW));
+            } else if (actions.get(i) instanceof WorkerStateAction.SignStatement) {
+                actions.addAll(stateMachine.on(
                         new WorkerStateEvent.StatementSigned(Optional.of(WorkerStateEventSamples.STATEMENT)), NOW));
-            } else if (acts.get(i) instanceof WorkerStateAction.FinishOutput) {
-                acts.addAll(stateMachine.on(new WorkerStateEvent.CircuitClosed(), NOW));
+            } else if (actions.get(i) instanceof WorkerStateAction.FinishOutput) {
+                actions.addAll(stateMachine.on(new WorkerStateEvent.CircuitClosed(), NOW));
             }
         }
-        return acts;
+        return actions;
     }
 
     private static List<WorkerStateAction> undone(SetupStep last, boolean failed) {
@@ -58,11 +58,11 @@ class HostShutdownTest {
                 .containsExactly(
                         new WorkerStateAction.StartShutdown("host", true),
                         new WorkerStateAction.UndoStep(SetupStep.SLURMD, true));
-        List<WorkerStateAction> acts = all(stateMachine, first);
-        assertThat(acts)
+        List<WorkerStateAction> actions = all(stateMachine, first);
+        assertThat(actions)
                 .containsSubsequence(undone(SetupStep.SLURMD, true))
                 .endsWith(new WorkerStateAction.Terminate(true, "host"));
-        assertThat(acts.stream().filter(WorkerStateAction.Send.class::isInstance))
+        assertThat(actions.stream().filter(WorkerStateAction.Send.class::isInstance))
                 .containsExactly(
                         new WorkerStateAction.Send(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO)),
                         new WorkerStateAction.Send(new VmMessage.FinalStatement(WorkerStateEventSamples.STATEMENT)));

@@ -42,13 +42,13 @@ class WorkerStateMachineFixture {
 
     final ByteString statement = WorkerStateEventSamples.STATEMENT;
     final HandoverDocument handOver = WorkerStateEventSamples.HAND_OVER;
-    final List<WorkerStateAction> acts = new ArrayList<>();
+    final List<WorkerStateAction> actions = new ArrayList<>();
     long now = 1_000_000_000L;
     final WorkerStateMachine stateMachine = WorkerStateMachine.create(Duration.ofSeconds(4), now);
 
     List<WorkerStateAction> on(WorkerStateEvent event) {
         List<WorkerStateAction> now = stateMachine.on(event, this.now);
-        acts.addAll(now);
+        actions.addAll(now);
         return now;
     }
 
@@ -62,9 +62,9 @@ class WorkerStateMachineFixture {
     }
 
     List<VmMessage> said() {
-        return acts.stream()
+        return actions.stream()
                 .filter(Send.class::isInstance)
-                .map(act -> ((Send) act).message())
+                .map(action -> ((Send) action).message())
                 .toList();
     }
 
@@ -123,16 +123,16 @@ class WorkerStateMachineFixture {
     /** Answers what is to be undone and signed, and the end of the circuit, until nothing is left. */
     List<SetupStep> leaves() {
         List<SetupStep> undone = new ArrayList<>();
-        List<WorkerStateAction> next = new ArrayList<>(acts.subList(acts.size() - 1, acts.size()));
+        List<WorkerStateAction> next = new ArrayList<>(actions.subList(actions.size() - 1, actions.size()));
         while (!next.isEmpty()) {
             List<WorkerStateAction> more = new ArrayList<>();
-            for (WorkerStateAction act : next) {
-                if (act instanceof UndoStep undo) {
+            for (WorkerStateAction action : next) {
+                if (action instanceof UndoStep undo) {
                     undone.add(undo.step());
                     more.addAll(on(new StepUndone(undo.step())));
-                } else if (act instanceof SignStatement) {
+                } else if (action instanceof SignStatement) {
                     more.addAll(on(new StatementSigned(Optional.of(statement))));
-                } else if (act instanceof FinishOutput) {
+                } else if (action instanceof FinishOutput) {
                     more.addAll(on(new CircuitClosed()));
                 }
             }

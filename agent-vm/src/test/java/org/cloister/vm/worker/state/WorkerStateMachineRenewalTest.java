@@ -21,7 +21,7 @@ class WorkerStateMachineRenewalTest {
             new WorkerStateEvent.MessageReceived(WorkerStateEventSamples.READMISSION);
     private static final WorkerStateEvent DONE =
             new WorkerStateEvent.ReadmissionApplied(WorkerStateEventSamples.FRESH, LEASE, RENEWAL);
-    private static final WorkerStateAction.Send SAID =
+    private static final WorkerStateAction.Send SENT =
             new WorkerStateAction.Send(new VmMessage.Readmitted(WorkerStateEventSamples.FRESH));
 
     private long now = 1_000_000_000L;
@@ -67,7 +67,7 @@ class WorkerStateMachineRenewalTest {
                 .containsExactly(new WorkerStateAction.ApplyReadmission(
                         WorkerStateEventSamples.READMISSION, WorkerStateEventSamples.FRESH));
         now += Duration.ofMinutes(2).toNanos();
-        assertThat(on(DONE)).startsWith(SAID);
+        assertThat(on(DONE)).startsWith(SENT);
         assertThat(stateMachine.leaseExpiryNs() - now).isEqualTo(LEASE.toNanos());
     }
 
@@ -79,7 +79,7 @@ class WorkerStateMachineRenewalTest {
         assertThat(on(new WorkerStateEvent.StepApplied(SetupStep.MEMORY)))
                 .containsExactly(new WorkerStateAction.ApplyReadmission(
                         WorkerStateEventSamples.READMISSION, WorkerStateEventSamples.FRESH));
-        assertThat(on(DONE)).containsExactly(SAID, new WorkerStateAction.ApplyStep(SetupStep.CLOCK));
+        assertThat(on(DONE)).containsExactly(SENT, new WorkerStateAction.ApplyStep(SetupStep.CLOCK));
     }
 
     @Test
@@ -100,7 +100,7 @@ class WorkerStateMachineRenewalTest {
         on(new WorkerStateEvent.CircuitClosed());
         after(Duration.ofMinutes(1));
         on(new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.NONCE));
-        assertThat(on(DONE)).doesNotContain(SAID).isEmpty();
+        assertThat(on(DONE)).doesNotContain(SENT).isEmpty();
         assertThat(on(ANEW))
                 .as("the next one brings its own")
                 .containsExactly(new WorkerStateAction.ApplyReadmission(
@@ -133,8 +133,8 @@ class WorkerStateMachineRenewalTest {
     void at_half_of_its_certificates_life_it_comes_for_another_by_a_new_circuit() {
         serving();
         beatFor(RENEWAL.minusMinutes(1));
-        List<WorkerStateAction> acts = after(Duration.ofMinutes(1));
-        assertThat(acts).contains(new WorkerStateAction.FinishOutput());
+        List<WorkerStateAction> actions = after(Duration.ofMinutes(1));
+        assertThat(actions).contains(new WorkerStateAction.FinishOutput());
         assertThat(stateMachine.isCircuitOpen()).isFalse();
         assertThat(on(new WorkerStateEvent.CircuitClosed())).isEmpty();
         assertThat(after(Duration.ofSeconds(1))).containsExactly(new WorkerStateAction.OpenCircuit(true));

@@ -46,15 +46,15 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         assertThat(on(new MessageReceived(new VerifierMessage.Release())))
                 .containsExactly(new StartShutdown("released", false), new UndoStep(SetupStep.SLURMD, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
-        assertThat(acts).endsWith(new UndoStep(SetupStep.MEMORY, false), new Terminate(true, "released"));
-        List<VmMessage> said = said();
-        assertThat(said.get(said.size() - 1)).isEqualTo(new VmMessage.FinalStatement(statement));
-        assertThat(said.get(said.size() - 2))
+        assertThat(actions).endsWith(new UndoStep(SetupStep.MEMORY, false), new Terminate(true, "released"));
+        List<VmMessage> messages = said();
+        assertThat(messages.get(messages.size() - 1)).isEqualTo(new VmMessage.FinalStatement(statement));
+        assertThat(messages.get(messages.size() - 2))
                 .isEqualTo(new VmMessage.PhaseCompleted(BootPhase.TEARDOWN, Duration.ZERO));
         // The last words come when the job's part is gone, and before the way is.
-        assertThat(acts.indexOf(say(new VmMessage.FinalStatement(statement))))
-                .isGreaterThan(acts.indexOf(new UndoStep(SetupStep.SCRATCH, false)))
-                .isLessThan(acts.indexOf(new UndoStep(SetupStep.TUNNEL, false)));
+        assertThat(actions.indexOf(say(new VmMessage.FinalStatement(statement))))
+                .isGreaterThan(actions.indexOf(new UndoStep(SetupStep.SCRATCH, false)))
+                .isLessThan(actions.indexOf(new UndoStep(SetupStep.TUNNEL, false)));
         assertThat(on(new StopRequested())).isEmpty();
         assertThat(stateMachine.wakeNs()).isEqualTo(Long.MAX_VALUE);
     }
@@ -67,7 +67,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
                 .contains(say(new VmMessage.Failure(step.phase(), step.code())), new StartShutdown(step.code(), true));
         assertThat(leaves()).isEqualTo(backFrom(step));
         assertThat(said()).endsWith(new VmMessage.FinalStatement(statement)).doesNotContain(new VmMessage.Ready());
-        assertThat(acts).endsWith(new Terminate(true, step.code()));
+        assertThat(actions).endsWith(new Terminate(true, step.code()));
     }
 
     @ParameterizedTest
@@ -78,7 +78,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
                 .containsExactly(new StartShutdown("released", false));
         assertThat(on(new StepApplied(step))).hasSize(1);
         assertThat(leaves()).isEqualTo(backFrom(step));
-        assertThat(acts).endsWith(new Terminate(true, "released"));
+        assertThat(actions).endsWith(new Terminate(true, "released"));
     }
 
     @Test
@@ -118,13 +118,13 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
             isNotTaken();
             on(new StepApplied(step));
         }
-        assertThat(acts).endsWith(say(new VmMessage.Ready()));
+        assertThat(actions).endsWith(say(new VmMessage.Ready()));
         isNotTaken();
         on(new MessageReceived(new VerifierMessage.Release()));
         isNotTaken();
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
         isNotTaken();
-        assertThat(acts)
+        assertThat(actions)
                 .endsWith(new Terminate(true, "released"))
                 .filteredOn(AcceptHandover.class::isInstance)
                 .hasSize(1);
@@ -158,7 +158,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         assertThat(after(Duration.ofMillis(999))).isEmpty();
         assertThat(after(Duration.ofMillis(1))).containsExactly(new RequestEvidence(NONCE));
         on(new EvidenceRefused(NONCE, word));
-        acts.clear();
+        actions.clear();
         now += AttestationRequest.LIMIT.toNanos();
         assertThat(on(new TimerExpired()))
                 .contains(say(new VmMessage.NoStatement(RefusalReason.FAILED)), new FinishOutput());
@@ -236,7 +236,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         assertThat(on(new TimerExpired()))
                 .startsWith(new StartShutdown("lease", true), new UndoStep(SetupStep.SLURMD, true));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.SLURMD));
-        assertThat(acts).endsWith(new Terminate(true, "lease"));
+        assertThat(actions).endsWith(new Terminate(true, "lease"));
     }
 
     @Test
@@ -266,7 +266,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         for (SetupStep step : backFrom(SetupStep.SLURMD).subList(0, 7)) {
             on(new StepUndone(step));
         }
-        assertThat(acts).endsWith(new SignStatement());
+        assertThat(actions).endsWith(new SignStatement());
         assertThat(on(new StatementSigned(Optional.of(statement)))).isEmpty();
         assertThat(after(Duration.ofSeconds(1))).containsExactly(new OpenCircuit(true));
         assertThat(on(new CircuitOpened(WorkerStateEventSamples.FRESH)))
@@ -289,7 +289,7 @@ class WorkerStateMachineTest extends WorkerStateMachineFixture {
         now = stateMachine.wakeNs();
         assertThat(on(new TimerExpired())).containsExactly(new UndoStep(SetupStep.TUNNEL, false));
         assertThat(leaves()).isEqualTo(backFrom(SetupStep.TUNNEL));
-        assertThat(acts).endsWith(new Terminate(true, "stopped"));
+        assertThat(actions).endsWith(new Terminate(true, "stopped"));
     }
 
     @Test

@@ -29,16 +29,16 @@ class WorkerStateMachineWalkTest {
         for (int i = 0; i < 2000 && done.stream().noneMatch(WorkerStateAction.Terminate.class::isInstance); i++) {
             at += random.nextInt(5) * 1_000_000_000L;
             WorkerStateEvent event = !due.isEmpty() && random.nextInt(3) > 0 ? due.remove(0) : any(random, i);
-            for (WorkerStateAction act : walked.on(event, at)) {
-                done.add(act);
-                answer(act, random).ifPresent(due::add);
+            for (WorkerStateAction action : walked.on(event, at)) {
+                done.add(action);
+                answer(action, random).ifPresent(due::add);
             }
         }
         List<SetupStep> journal = new ArrayList<>();
-        for (WorkerStateAction act : done) {
-            if (act instanceof WorkerStateAction.ApplyStep todo) {
+        for (WorkerStateAction action : done) {
+            if (action instanceof WorkerStateAction.ApplyStep todo) {
                 journal.add(todo.step());
-            } else if (act instanceof WorkerStateAction.UndoStep undo) {
+            } else if (action instanceof WorkerStateAction.UndoStep undo) {
                 assertThat(journal.remove(journal.size() - 1)).isEqualTo(undo.step());
             }
         }
@@ -62,42 +62,42 @@ class WorkerStateMachineWalkTest {
         };
     }
 
-    private Optional<WorkerStateEvent> answer(WorkerStateAction act, Random random) {
+    private Optional<WorkerStateEvent> answer(WorkerStateAction action, Random random) {
         boolean well = random.nextInt(10) > 0;
-        if (act instanceof WorkerStateAction.OpenCircuit) {
+        if (action instanceof WorkerStateAction.OpenCircuit) {
             return Optional.of(
                     well
                             ? new WorkerStateEvent.CircuitOpened(WorkerStateEventSamples.FRESH)
                             : new WorkerStateEvent.CircuitClosed());
-        } else if (act instanceof WorkerStateAction.RequestEvidence) {
+        } else if (action instanceof WorkerStateAction.RequestEvidence) {
             return Optional.of(
                     well
                             ? WorkerStateEventSamples.vouched()
                             : new WorkerStateEvent.EvidenceRefused(WorkerStateEventSamples.NONCE, Optional.empty()));
-        } else if (act instanceof WorkerStateAction.AcceptHandover) {
+        } else if (action instanceof WorkerStateAction.AcceptHandover) {
             return Optional.of(
                     well
                             ? new WorkerStateEvent.HandoverAccepted(
                                     Duration.ofMinutes(10), Duration.ofHours(12), WorkerStateEventSamples.PLACE)
                             : new WorkerStateEvent.HandoverRejected(BootPhase.KEYS, "nonce"));
-        } else if (act instanceof WorkerStateAction.ApplyStep todo) {
+        } else if (action instanceof WorkerStateAction.ApplyStep todo) {
             return Optional.of(
                     well
                             ? new WorkerStateEvent.StepApplied(todo.step())
                             : new WorkerStateEvent.StepFailed(todo.step()));
-        } else if (act instanceof WorkerStateAction.ApplyReadmission anew) {
+        } else if (action instanceof WorkerStateAction.ApplyReadmission anew) {
             return Optional.of(
                     well
                             ? new WorkerStateEvent.ReadmissionApplied(
                                     anew.fresh(), Duration.ofMinutes(10), Duration.ofHours(12))
                             : new WorkerStateEvent.HandoverRejected(BootPhase.TUNNEL, "no-readmission"));
-        } else if (act instanceof WorkerStateAction.UndoStep undo) {
+        } else if (action instanceof WorkerStateAction.UndoStep undo) {
             return Optional.of(new WorkerStateEvent.StepUndone(undo.step()));
-        } else if (act instanceof WorkerStateAction.SignStatement) {
+        } else if (action instanceof WorkerStateAction.SignStatement) {
             return Optional.of(new WorkerStateEvent.StatementSigned(
                     well ? Optional.of(WorkerStateEventSamples.STATEMENT) : Optional.empty()));
         }
-        return act instanceof WorkerStateAction.FinishOutput
+        return action instanceof WorkerStateAction.FinishOutput
                 ? Optional.of(new WorkerStateEvent.CircuitClosed())
                 : Optional.empty();
     }

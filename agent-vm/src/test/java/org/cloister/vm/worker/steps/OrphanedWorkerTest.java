@@ -23,12 +23,12 @@ class OrphanedWorkerTest {
 
     private final class RecordedActions implements NodeSetup {
         @Override
-        public void apply(SetupStep step, AcceptedHandover given) {
+        public void apply(SetupStep step, AcceptedHandover handover) {
             throw new AssertionError("nothing is begun");
         }
 
         @Override
-        public void applyReadmission(AcceptedHandover given, boolean opened) {
+        public void applyReadmission(AcceptedHandover handover, boolean opened) {
             throw new AssertionError("an orphan is readmitted nowhere");
         }
 
