@@ -245,7 +245,7 @@ class SshGatewayTest extends SingleLoginFixture {
                     .contains("rsync takes data out of the project, which only the role exporter permits");
         }
         try (var call = ada.calls(CertificateRole.MEMBER)) {
-            assertThat(call.ssh("scp -f sent").errors()).contains("the role exporter may");
+            assertThat(call.ssh("scp -f sent").errors()).contains("only the role exporter permits");
         }
         assertThat(fixture.records).isEmpty();
     }

@@ -102,7 +102,7 @@ class SecretFileTest {
     void an_account_that_the_image_lacks_is_said() throws IOException {
         Path passwd = Files.writeString(folder.resolve("passwd"), "root:x:0:0::/root:/bin/sh\nmunge:x:110:111::/:/x\n");
         assertThat(DaemonAccount.of(passwd, "munge")).isEqualTo(new DaemonAccount("munge", 110, 111));
-        assertThatThrownBy(() -> DaemonAccount.of(passwd, "mysql")).hasMessageContaining("no such account");
+        assertThatThrownBy(() -> DaemonAccount.of(passwd, "mysql")).hasMessageContaining("there is no account mysql");
     }
 
     private boolean holds(SecretFile file, SecretMemory secret) throws IOException {
