@@ -137,7 +137,8 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
                 		iifname != "lo" tcp dport %2$d ct state untracked counter drop
                 		iifname != "lo" tcp dport %2$d ct state new \
                 add @pace { ip saddr limit rate over %3$d/second burst %4$d packets } drop
-                		iifname != "lo" tcp dport %2$d ct state new add @busy { ip saddr ct count over %5$d } drop
+                		iifname != "lo" tcp dport %2$d ct state new \
+                add @busy { ip saddr ct count over %5$d } drop
                 	}
                 """;
     }
