@@ -328,14 +328,14 @@ class ProjectUnlockTest extends UnlockCommandFixture {
                 project.cli.runWithSecrets(unlocking("--policy", policy)), "get it from another opener");
         ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(unlocking("--create", "--make", "1G", "--settings", settings())),
-                "have this opener alone");
+                "have only this opener");
         try (UnlockResult met = runUnlock(creating())) {
             ProjectFilesFixture.out(met.result());
         }
         byte[] envelope = Files.readAllBytes(state.resolve("drives/main/envelope"));
         ProjectFilesFixture.refused(
                 project.cli.runWithSecrets(creating("--recipient", "eve=" + at("eve.drive.pub"))),
-                "have one for [cat, safe] of a try before");
+                "have one for [cat, safe] of an earlier attempt");
         String[] eves = unlocking();
         for (int i = 0; i < eves.length; i++) {
             eves[i] = eves[i].equals(at("cat.drive")) ? at("eve.drive") : eves[i];

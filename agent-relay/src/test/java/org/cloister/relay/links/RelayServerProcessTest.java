@@ -152,9 +152,9 @@ class RelayServerProcessTest {
                     "state = \"" + folder.resolve("relay"),
                     "state = \"" + Files.createDirectory(folder.resolve("elsewhere")));
             String otherPort = elsewhere.replace(":" + port, ":" + RelayServerProcess.freePort());
-            secondFailsWith(own, "state folder " + folder.resolve("relay") + ": want it alone");
+            secondFailsWith(own, "state folder " + folder.resolve("relay") + ": another process has locked it");
             secondFailsWith(elsewhere, "cannot listen on /127.0.0.1:" + port, "in use", "ss -ltnp");
-            secondFailsWith(otherPort, socket + ": another process answers there");
+            secondFailsWith(otherPort, socket + ": another process listens on it");
             assertThat(RelayServerProcess.request(socket, "GET /readyz")).startsWith("HTTP/1.1 200");
             assertThat(first.isAlive()).isTrue();
         }

@@ -79,7 +79,7 @@ class AgentVmTest {
         assertThat(vm.succeed("ss", "-H", "-l", "-n", "-t", "-u")).isBlank();
         assertThat(vm.succeed("ip", "-o", "address", "show", "scope", "global")).isBlank();
         assertThat(vm.succeed("journalctl", "-u", UNIT, "-o", "cat"))
-                .contains("the host gave no assignment")
+                .contains("the host has no assignment for this VM")
                 .doesNotContain("WARNING", "Exception");
         // What it mounts is there for slurmd, nfsd and MariaDB, too.
         assertThat(vm.succeed("readlink", "/proc/" + property(vm, "MainPID") + "/ns/mnt"))

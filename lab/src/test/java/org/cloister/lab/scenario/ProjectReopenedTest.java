@@ -245,7 +245,7 @@ class ProjectReopenedTest {
             lab.slurm().client("scancel", Long.toString(worker.globalJob()));
             VmShutdownResult.of(project.site().hosts(), worker).assertOrderly();
             assertThat(cut).as("the cable").isNotDone();
-            assertThat(project.site().consoles().of(worker.names().domain())).contains("storage: does not answer");
+            assertThat(project.site().consoles().of(worker.names().domain())).contains("storage does not answer");
             cut.join();
             member.awaitEnd(job);
             assertThat(member.state(job)).startsWith("NODE_FAIL");

@@ -75,7 +75,7 @@ public abstract class JobSubmitPluginContract {
         String before = Files.readString(elsewhere);
         assertThatThrownBy(() -> astray.install(data(2)))
                 .isInstanceOf(SubmitPluginRefused.class)
-                .hasMessageContaining("slurmctld did not take it");
+                .hasMessageContaining("slurmctld has not loaded it");
         assertThat(Files.readString(elsewhere)).isEqualTo(before);
     }
 

@@ -120,9 +120,9 @@ class SiteTrustTest {
     @Test
     void a_relay_that_has_not_shown_itself_gives_nothing() throws Exception {
         list(1);
-        refuses(allocation(fixture.relay.key()), "have none yet");
+        refuses(allocation(fixture.relay.key()), "has not shown its certificates");
         site.onWelcome(new RelayTicketMessage.Welcome(ByteString.EMPTY, List.of()));
-        refuses(allocation(fixture.relay.key()), "have none yet");
+        refuses(allocation(fixture.relay.key()), "has not shown its certificates");
     }
 
     @Test
