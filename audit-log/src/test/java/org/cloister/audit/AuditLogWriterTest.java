@@ -170,7 +170,7 @@ class AuditLogWriterTest {
     @Test
     void the_log_of_another_relay_and_one_that_is_open_are_refused() throws Exception {
         try (AuditLogWriter log = open()) {
-            assertThatThrownBy(this::open).hasMessageContaining("another process has it");
+            assertThatThrownBy(this::open).hasMessageContaining("another process has locked it");
             assertThat(log.isWritable()).isTrue();
         }
         assertThatThrownBy(() ->

@@ -254,7 +254,7 @@ class ControlServerTest {
     void a_socket_that_a_dead_process_left_is_replaced_and_a_living_ones_is_not() throws IOException {
         assertThatThrownBy(() ->
                         ControlServer.open(socket, new CallerAuthorization(OptionalInt.empty(), me), this::jobOf, work))
-                .hasMessageContaining("another process answers there");
+                .hasMessageContaining("another process listens on it");
         assertThat(ask(STATUS)).startsWith("{\"answer\":");
         Path left = folder.resolve("left");
         ControlSocket.listen(left).stop();

@@ -24,7 +24,7 @@ class SevDecisionTest {
         "PREFERRED, SEV_SNP, NONE,    SEV_SNP",
         "PREFERRED, SEV_SNP, SEV,     SEV_SNP",
         "PREFERRED, SEV_SNP, SEV_SNP, SEV_SNP",
-        "REQUIRED,  NONE,    NONE,    required and this host has none",
+        "REQUIRED,  NONE,    NONE,    required and this host has neither",
         "REQUIRED,  NONE,    SEV_SNP, demands sev-snp and this host has none",
         "REQUIRED,  SEV,     NONE,    SEV",
         "REQUIRED,  SEV,     SEV_SNP, demands sev-snp and this host has sev",

@@ -26,7 +26,7 @@ class VmLedgerKilledProcessTest {
                 for (int i = 0; i < 20 + attempt; i++) {
                     reported.add(out.readLine());
                 }
-                assertThatThrownBy(() -> VmLedger.open(file)).hasMessageContaining("another process has it");
+                assertThatThrownBy(() -> VmLedger.open(file)).hasMessageContaining("another process has locked it");
                 // Not the process's own, which closes what it said.
                 process.toHandle().destroyForcibly();
                 process.waitFor();

@@ -189,7 +189,7 @@ class VmLedgerTest {
     @Test
     void one_process_has_it() throws Exception {
         try (VmLedger ledger = VmLedger.open(file)) {
-            assertThatThrownBy(() -> VmLedger.open(file)).hasMessageContaining("another process has it");
+            assertThatThrownBy(() -> VmLedger.open(file)).hasMessageContaining("another process has locked it");
             assertThat(ledger.entries()).isEmpty();
         }
         VmLedger.open(file).close();

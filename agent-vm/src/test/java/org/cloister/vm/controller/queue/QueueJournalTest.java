@@ -88,7 +88,7 @@ class QueueJournalTest {
     void a_second_one_has_to_wait_its_turn() throws Exception {
         try (QueueJournal ledger = QueueJournal.open(file)) {
             assertThat(ledger.entries()).isEmpty();
-            assertThatThrownBy(() -> QueueJournal.open(file)).hasMessageContaining("another process has it");
+            assertThatThrownBy(() -> QueueJournal.open(file)).hasMessageContaining("another process has locked it");
         }
     }
 
