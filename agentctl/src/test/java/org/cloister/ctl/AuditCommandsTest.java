@@ -144,7 +144,7 @@ class AuditCommandsTest {
 
     @Test
     void files_that_are_none_are_said_by_name() throws Exception {
-        assertThat(verify("--head", at("nowhere")).err()).contains("nowhere: want heads that a witness kept");
+        assertThat(verify("--head", at("nowhere")).err()).contains("nowhere: no heads of a witness");
         Files.writeString(folder.resolve("other.pem"), "nothing");
         Cli.Result other = verify("--relay", at("other.pem"));
         assertThat(other.status()).isEqualTo(2);

@@ -106,7 +106,7 @@ class VmNetworkTest {
             there.add(TunnelPeer.peersOfController(List.of(WORKER)).get(0));
             assertThatThrownBy(() -> here.awaitUp("c", Duration.ofSeconds(3)))
                     .as("the controlling VM's table knows no worker")
-                    .hasMessageContaining("tunnel to c: want it within 3 s");
+                    .hasMessageContaining("tunnel to c: it is not up after 3 s");
             controller.replacePeers(alone.with(List.of(WORKER.address())));
             here.awaitUp("c", SOON);
             flows();

@@ -110,7 +110,7 @@ class SchedulingPolicyTest {
                 .isEqualTo(SchedulingPolicy.WAIT);
         assertThat(of(sight(entry(), waiting("None"), ready(TICKET), none, 40_001)))
                 .isInstanceOfSatisfying(TicketDecision.GiveUp.class, up -> {
-                    assertThat(up.failure().orElseThrow().text()).contains("want 2 nodes idle", "have 0");
+                    assertThat(up.failure().orElseThrow().text()).contains("only 0 of 2 nodes are idle");
                     assertThat(up.unplace()).isFalse();
                 });
     }

@@ -126,6 +126,6 @@ class ProjectConfigStoreTest {
         Files.writeString(project.membersFile().resolveSibling("uids"), "2001 ada\n2001 eve\n");
         assertThatThrownBy(() -> project.update(files(Optional.of(member("eve", 2001)), Optional.empty())))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("uids:2: want a uid that was not there before");
+                .hasMessageContaining("uids:2: want a new uid and its login");
     }
 }
