@@ -73,8 +73,7 @@ record LimitedJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String
 
     /** Set right before it began, wrong for a time, and right again. */
     private void assertTimes(List<Long> times) {
-        assertThat(project.readConsole(opened))
-                .containsPattern("its clock was \\d{5} s from ours and is set");
+        assertThat(project.readConsole(opened)).containsPattern("its clock was \\d{5} s from ours and is set");
         long now = Instant.now().getEpochSecond();
         assertThat(times.get(0)).isLessThan(now);
         assertThat(times).hasSizeGreaterThan(60).anyMatch(time -> time > now + 4 * 3600);
