@@ -139,9 +139,9 @@ class VmReconcilerTest {
         }
         VmLedgerEntry entry = VmLedgerEntry.claim(OWNER, true, 0).at(VmStartStep.TAP);
         for (VmLedgerEntry each : List.of(entry, entry.ending(ASKED))) {
-            VmReconciler.LedgerView books =
+            VmReconciler.LedgerView view =
                     new VmReconciler.LedgerView(List.of(each), Set.of(OWNER.uuid()), List.of(each), died);
-            assertThat(VmReconciler.plan(books, new ObservedState(answers, inStep), SimulatedDaemon.TIMES, NOW))
+            assertThat(VmReconciler.plan(view, new ObservedState(answers, inStep), SimulatedDaemon.TIMES, NOW))
                     .isEmpty();
         }
     }
@@ -227,8 +227,8 @@ class VmReconcilerTest {
 
     @Test
     void what_was_claimed_while_the_sources_were_asked_is_no_orphan() {
-        VmReconciler.LedgerView books = new VmReconciler.LedgerView(List.of(), Set.of(), List.of(REGISTERED), died);
-        assertThat(VmReconciler.plan(books, new ObservedState(answers, inStep), SimulatedDaemon.TIMES, NOW))
+        VmReconciler.LedgerView view = new VmReconciler.LedgerView(List.of(), Set.of(), List.of(REGISTERED), died);
+        assertThat(VmReconciler.plan(view, new ObservedState(answers, inStep), SimulatedDaemon.TIMES, NOW))
                 .isEmpty();
     }
 
@@ -273,9 +273,9 @@ class VmReconcilerTest {
         assertThat(next(before))
                 .containsExactly(
                         new ReconcileAction.ForgetVm(OWNER, before.end().orElseThrow()));
-        VmLedgerEntry lives =
+        VmLedgerEntry running =
                 VmLedgerEntry.claim(ResourceOwners.again(OWNER), true, NOW).at(VmStartStep.RUNNING);
-        assertThat(next(started, lives))
+        assertThat(next(started, running))
                 .contains(new ReconcileAction.ForgetVm(OWNER, started.end().orElseThrow()))
                 .doesNotContain(new ReconcileAction.RemoveResource(OWNER, ResourceKind.TAP));
         has(ResourceKind.TAP);

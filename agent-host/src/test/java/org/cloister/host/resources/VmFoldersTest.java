@@ -59,10 +59,10 @@ class VmFoldersTest {
 
     @Test
     void what_the_vm_is_told_is_kept_with_its_plan() throws IOException {
-        AssignmentMessage.Assigned told = VmPlanSamples.assignment(OWNER);
-        folders.make(VmPlanSamples.plain(OWNER), told);
+        AssignmentMessage.Assigned assignment = VmPlanSamples.assignment(OWNER);
+        folders.make(VmPlanSamples.plain(OWNER), assignment);
         VmFolders next = new VmFolders(all);
-        assertThat(next.assignment(OWNER)).contains(told);
+        assertThat(next.assignment(OWNER)).contains(assignment);
         assertThatThrownBy(() -> next.assignment(NEXT_RUN)).hasMessageContaining("belongs to VM " + OWNER.uuid());
 
         Path file = folder.resolve("assignment");

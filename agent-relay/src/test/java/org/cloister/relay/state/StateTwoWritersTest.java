@@ -94,11 +94,11 @@ class StateTwoWritersTest {
                 for (int writer = 0; writer < 4; writer++) {
                     all.add(threads.submit(writes(writer % 2 == 0 ? one : two, writer)));
                 }
-                int given = 0;
+                int leases = 0;
                 for (Future<Integer> each : all) {
-                    given += each.get();
+                    leases += each.get();
                 }
-                assertThat(given).isEqualTo(4 * EACH * 2);
+                assertThat(leases).isEqualTo(4 * EACH * 2);
             } finally {
                 threads.shutdownNow();
             }
@@ -118,11 +118,11 @@ class StateTwoWritersTest {
     /** Projects are shared between the relays, so that both reach for one VLAN's addresses. */
     private static Callable<Integer> writes(RelayDatabase state, int writer) {
         return () -> {
-            int given = 0;
+            int leases = 0;
             for (int i = 0; i < EACH; i++) {
                 String id = "t" + writer + "-" + i;
                 String project = "project" + i % 3;
-                given += state.<NetworkLease, StateConflictException>transact(t -> {
+                leases += state.<NetworkLease, StateConflictException>transact(t -> {
                             TicketPosition highest =
                                     t.tickets().highest(project).orElse(new TicketPosition(1, 0));
                             t.tickets()
@@ -135,7 +135,7 @@ class StateTwoWritersTest {
                         .addresses()
                         .size();
             }
-            return given;
+            return leases;
         };
     }
 }
