@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.host.daemon.AgentHostRootClient;
 import org.cloister.host.slurmstep.JobStepEnded;
 import org.cloister.host.slurmstep.StepCgroup;
@@ -138,7 +139,12 @@ class HostRootProgramTest {
                         "--clear-groups",
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
-                        readable(folder, StepProgram.class, AgentHostRootClient.class, LogText.class),
+                        readable(
+                                folder,
+                                StepProgram.class,
+                                AgentHostRootClient.class,
+                                LogText.class,
+                                MountedFileSystem.class),
                         StepProgram.class.getName(),
                         socket.path().toString(),
                         Long.toString(caller),
