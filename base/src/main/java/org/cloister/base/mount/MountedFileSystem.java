@@ -20,8 +20,13 @@ import org.cloister.base.process.ProcessRunner;
 public record MountedFileSystem(
         String root, String place, List<String> options, String type, String source, List<String> fileSystemOptions) {
     private static final Path ALL = Path.of("/proc/self/mountinfo");
-    private static final Pattern LINE =
-            Pattern.compile("\\d+ \\d+ \\d+:\\d+ (\\S+) (\\S+) (\\S+)(?: \\S+)* - (\\S+) (\\S*) (\\S*)");
+    /**
+     * Fields are separated by one blank. Users choose some of them, such as the place of a FUSE mount: only blanks, tabs,
+     * line feeds and backslashes are written as numbers, and no line of theirs may stop the reading.
+     */
+    private static final Pattern LINE = Pattern.compile(
+            "\\d+ \\d+ \\d+:\\d+ ([^ ]*) ([^ ]*) ([^ ]*)(?: [^ ]+)*? - ([^ ]*) ([^ ]*) (.*)", Pattern.DOTALL);
+
     private static final Pattern ESCAPE = Pattern.compile("\\\\([0-7]{3})");
 
     public MountedFileSystem {
@@ -48,7 +53,12 @@ public record MountedFileSystem(
     /** Parses the whole text of the kernel. */
     public static List<MountedFileSystem> parse(String text) throws IOException {
         List<MountedFileSystem> mounts = new ArrayList<>();
-        for (String line : text.lines().toList()) {
+        int from = 0;
+        while (from < text.length()) {
+            // Not lines(): a carriage return in a place ends no line.
+            int end = text.indexOf('\n', from);
+            String line = end < 0 ? text.substring(from) : text.substring(from, end);
+            from += line.length() + 1;
             Matcher fields = LINE.matcher(line);
             if (!fields.matches()) {
                 throw new IOException("mountinfo: want its fields, have \"" + line.replaceAll("[^ -~]", "?") + "\"");

@@ -2,6 +2,7 @@ package org.cloister.base.mount;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -41,6 +42,15 @@ class MountedFileSystemTest {
                         """))
                 .extracting(MountedFileSystem::source)
                 .containsExactly("", "nsfs");
+    }
+
+    @Test
+    void a_users_mount_does_not_hide_the_others() throws IOException {
+        String text = "60 40 0:70 / /home/eve/a\rb\u2028c rw - fuse.x x rw,user_id=0,y z - cgroup2 none rw\n"
+                + "61 40 0:71 / /project rw - nfs4 10.70.0.1:/ rw\n";
+        assertThat(MountedFileSystem.parse(text))
+                .extracting(MountedFileSystem::place, MountedFileSystem::type)
+                .containsExactly(tuple("/home/eve/a\rb\u2028c", "fuse.x"), tuple("/project", "nfs4"));
     }
 
     @Test
