@@ -89,7 +89,7 @@ public final class AuditWitness {
             } catch (IOException e) {
                 throw new IOException(
                         "kept heads " + file + ": line " + (kept.size() + 1) + ": " + e.getMessage()
-                                + "; keep the file for whoever looks into it, and begin a new one",
+                                + "; keep the file as evidence, and start a new one",
                         e);
             }
         }

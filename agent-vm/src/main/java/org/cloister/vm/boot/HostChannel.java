@@ -155,7 +155,7 @@ public final class HostChannel implements AutoCloseable {
          * Creates the listener of the channel; called once per boot, before the channel is opened.
          *
          * @param keys of this boot
-         * @param trustStore trusts nobody yet: a VM trusts the people and machines that its project names, once it is
+         * @param trustStore is empty: a VM trusts the people and machines that its project names, once it is
          *     assigned one
          * @return receives the channel's events, on its event loop
          */

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Workers that come back to a controlling VM that was opened anew, in circuits whose both ends are real. */
+/** Workers that come back to a controlling VM that was opened again, in circuits whose both ends are real. */
 class WorkerReadmissionTest {
     private final AdmissionFixture fixture;
     private final AdmissionFixture.Vm vm;
@@ -67,16 +67,16 @@ class WorkerReadmissionTest {
         VmMessage.Resume resume = AdmissionFixture.resume();
         session.send(resume);
         session.send(new VmMessage.Ready());
-        ReadmissionGrant anew = (ReadmissionGrant) session.receive();
-        assertThat(anew.target().nonce()).isEqualTo(resume.fresh());
-        assertThat(anew.name()).isEqualTo(fixture.worker);
+        ReadmissionGrant grant = (ReadmissionGrant) session.receive();
+        assertThat(grant.target().nonce()).isEqualTo(resume.fresh());
+        assertThat(grant.name()).isEqualTo(fixture.worker);
         assertThat(fixture.access.recorded).containsExactly("admit " + fixture.worker.id() + " at 10.64.12.6 as 1002");
         try (SecretMemory opened = new Hpke(fixture.opening.crypto)
                 .open(
                         vm.keys.sealing(),
-                        anew.sealingContext(),
+                        grant.sealingContext(),
                         new byte[0],
-                        anew.mungeKey().orElseThrow().bytes().toByteArray())) {
+                        grant.mungeKey().orElseThrow().bytes().toByteArray())) {
             assertThat(opened.sameAs(fixture.munge)).isTrue();
         }
         session.send(new VmMessage.Readmitted(Nonce.random(new SecureRandom())));
@@ -84,7 +84,7 @@ class WorkerReadmissionTest {
         assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
         fixture.settle(() -> assertThat(fixture.events).as("of another circuit").isEmpty());
 
-        AdmissionFixture.Session again = vm.callsWith(anew.certificates());
+        AdmissionFixture.Session again = vm.callsWith(grant.certificates());
         VmMessage.Resume second = AdmissionFixture.resume();
         again.send(second);
         again.send(new VmMessage.Ready());
@@ -105,10 +105,10 @@ class WorkerReadmissionTest {
         session.send(new VmMessage.Heartbeat());
         assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
         fixture.now = ControllerUnlockFixture.NOW.plus(Duration.ofHours(12));
-        ReadmissionGrant anew = (ReadmissionGrant) comesBack().receive();
-        assertThat(anew.mungeKey()).isEmpty();
-        assertThat(anew.time()).isEqualTo(fixture.now);
-        assertThat(anew.certificates().get(1)).isEqualTo(document.certificates().get(1));
+        ReadmissionGrant grant = (ReadmissionGrant) comesBack().receive();
+        assertThat(grant.mungeKey()).isEmpty();
+        assertThat(grant.time()).isEqualTo(fixture.now);
+        assertThat(grant.certificates().get(1)).isEqualTo(document.certificates().get(1));
     }
 
     @Test
