@@ -32,7 +32,10 @@ public final class ExclusiveLock implements AutoCloseable {
                 .orElseThrow(() -> new IOException(what + ": another process has locked it; stop that process"));
     }
 
-    /** Acquires the lock; empty if it is locked, even by this process. */
+    /**
+     * Acquires the lock; empty if it is locked. Must not be called for a lock that this process holds: the kernel then
+     * releases it (fcntl_locking(2): closing any descriptor of the file does).
+     */
     public static Optional<ExclusiveLock> tryAcquire(Path lock) throws IOException {
         FileChannel channel = FileChannel.open(
                 lock,

@@ -21,8 +21,8 @@ public record MountedFileSystem(
         String root, String place, List<String> options, String type, String source, List<String> fileSystemOptions) {
     private static final Path ALL = Path.of("/proc/self/mountinfo");
     /**
-     * Fields are separated by one blank. Users choose some of them, such as the place of a FUSE mount: only blanks, tabs,
-     * line feeds and backslashes are written as numbers, and no line of theirs may stop the reading.
+     * Fields are separated by one blank. Users choose some of them, such as the place of a FUSE mount: only blanks,
+     * tabs, line feeds and backslashes are written as numbers, and no line of theirs may stop the reading.
      */
     private static final Pattern LINE = Pattern.compile(
             "\\d+ \\d+ \\d+:\\d+ ([^ ]*) ([^ ]*) ([^ ]*)(?: [^ ]+)*? - ([^ ]*) ([^ ]*) (.*)", Pattern.DOTALL);

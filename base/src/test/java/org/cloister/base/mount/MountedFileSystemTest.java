@@ -46,11 +46,14 @@ class MountedFileSystemTest {
 
     @Test
     void a_users_mount_does_not_hide_the_others() throws IOException {
-        String text = "60 40 0:70 / /home/eve/a\rb\u2028c rw - fuse.x x rw,user_id=0,y z - cgroup2 none rw\n"
-                + "61 40 0:71 / /project rw - nfs4 10.70.0.1:/ rw\n";
+        String place = "/home/eve/a\rb\u2028c";
+        String text = """
+                60 40 0:70 / %s rw - fuse.x x rw,user_id=0,y z - cgroup2 none rw
+                61 40 0:71 / /project rw - nfs4 10.70.0.1:/ rw
+                """.formatted(place);
         assertThat(MountedFileSystem.parse(text))
                 .extracting(MountedFileSystem::place, MountedFileSystem::type)
-                .containsExactly(tuple("/home/eve/a\rb\u2028c", "fuse.x"), tuple("/project", "nfs4"));
+                .containsExactly(tuple(place, "fuse.x"), tuple("/project", "nfs4"));
     }
 
     @Test
