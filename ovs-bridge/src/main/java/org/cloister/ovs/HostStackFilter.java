@@ -11,8 +11,10 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.cloister.base.process.Nft;
+import org.cloister.base.process.ProcessRunner;
 import org.cloister.ovs.io.OvsException;
 import org.cloister.ovs.io.OvsException.RulesRefused;
+import org.cloister.ovs.io.OvsException.TimedOut;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -92,6 +94,13 @@ final class HostStackFilter {
             nft.apply(rules);
             laid = listing();
             loop.execute(() -> report(null));
+        } catch (ProcessRunner.TimedOut e) {
+            OvsException why = new TimedOut(
+                    String.join(" ", nft.command()),
+                    "an end",
+                    String.valueOf(e.getMessage()),
+                    "look for what holds the rules of nftables");
+            loop.execute(() -> report(why));
         } catch (IOException e) {
             OvsException why = new RulesRefused(String.join(" ", nft.command()), String.valueOf(e.getMessage()));
             loop.execute(() -> report(why));

@@ -69,7 +69,7 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
 
     /** Installs the rules in one transaction that replaces older ones, and reads them back. */
     public void install(Nft nft) throws IOException {
-        nft.apply("table inet " + TABLE + "\ndelete table inet " + TABLE + "\n" + render());
+        nft.replaceTable(TABLE, render());
         verify(nft);
     }
 

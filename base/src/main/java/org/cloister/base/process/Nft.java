@@ -2,6 +2,7 @@ package org.cloister.base.process;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -11,19 +12,29 @@ import java.util.List;
  *     is one
  */
 public record Nft(List<String> command) {
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     public Nft {
         command = List.copyOf(command);
     }
 
     public static Nft ofThisMachine() {
-        return new Nft(List.of("/usr/sbin/nft"));
+        return on(ProcessRunner.local());
+    }
+
+    /** Returns the program of the machine that the runner's programs run on. */
+    public static Nft on(ProcessRunner programs) {
+        return new Nft(programs.argv(List.of("/usr/sbin/nft")));
     }
 
     /** Applies rules as one transaction. */
     public void apply(String rules) throws IOException {
         run(rules, List.of("-f", "-"));
+    }
+
+    /** Replaces a table of the family inet, whether it exists or not, as one transaction. */
+    public void replaceTable(String table, String rules) throws IOException {
+        apply("table inet " + table + "\ndelete table inet " + table + "\n" + rules);
     }
 
     /** Returns what a command such as {@code list tables inet} prints. */
@@ -40,10 +51,14 @@ public record Nft(List<String> command) {
     }
 
     private String run(String input, List<String> arguments) throws IOException {
-        ProcessRunner.Output output = ProcessRunner.withPrefix(command).run(input, arguments, LIMIT);
+        List<String> argv = new ArrayList<>(command);
+        argv.addAll(arguments);
+        ProcessRunner.Output output = ProcessRunner.local().run(input, argv, LIMIT);
         if (output.exit() != 0) {
+            // The first line is the error; those below it show the rule.
             throw new IOException("nft " + String.join(" ", arguments) + ": exit " + output.exit() + ": "
-                    + (output.err().isBlank() ? output.out() : output.err()).strip());
+                    + output.err().lines().findFirst().orElse("no message")
+                    + "; run it as root, on a kernel with nf_tables");
         }
         return output.out();
     }

@@ -1,7 +1,7 @@
 package org.cloister.vm.system.network;
 
 import java.io.IOException;
-import java.util.List;
+import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 
 /**
@@ -15,8 +15,7 @@ public record OutboundTcpDropTable(int exceptPort) {
 
     /** Installs the table for as long as the VM lives; idempotent. */
     public void install(ProcessRunner programs) throws IOException {
-        programs.runChecked(
-                "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
+        Nft.on(programs).replaceTable(NAME, render());
     }
 
     String render() {

@@ -3,6 +3,7 @@ package org.cloister.vm.system.network;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.TunnelAddress;
@@ -36,8 +37,7 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
 
     /** Replaces the table in one transaction, then reads it back. */
     void install(ProcessRunner programs) throws IOException {
-        programs.runChecked(
-                "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
+        Nft.on(programs).replaceTable(NAME, render());
         verify(programs);
     }
 
@@ -47,7 +47,7 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
      * @throws IOException if the kernel has not exactly these rules
      */
     void verify(ProcessRunner programs) throws IOException {
-        String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
+        String found = Nft.on(programs).listTable(NAME);
         if (!words(found).equals(words(render()))) {
             throw new IOException("table inet " + NAME + ": it differs from the network plan of " + device
                     + "; the interface must not be used");

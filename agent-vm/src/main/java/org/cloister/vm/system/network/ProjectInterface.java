@@ -66,7 +66,7 @@ public final class ProjectInterface {
      */
     public void verify(NetworkPlan plan) throws IOException {
         InterfaceState state = requireAddress(plan);
-        guard(state.name(), plan).verify(nft());
+        guard(state.name(), plan).verify(Nft.on(programs));
         PeerFilterTable.of(state.name(), plan).verify(programs);
     }
 
@@ -92,7 +92,7 @@ public final class ProjectInterface {
 
     private boolean isGuarded(String device, NetworkPlan plan) {
         try {
-            guard(device, plan).verify(nft());
+            guard(device, plan).verify(Nft.on(programs));
             PeerFilterTable.of(device, plan).verify(programs);
             return true;
         } catch (IOException e) {
@@ -101,16 +101,12 @@ public final class ProjectInterface {
     }
 
     private void install(String device, NetworkPlan plan) throws IOException {
-        guard(device, plan).install(nft());
+        guard(device, plan).install(Nft.on(programs));
         PeerFilterTable.of(device, plan).install(programs);
     }
 
     private static TunnelGuard guard(String device, NetworkPlan plan) {
         return TunnelGuard.of(device, plan.network(), new TunnelMtu(plan.mtu(), plan.esp()));
-    }
-
-    private Nft nft() {
-        return new Nft(programs.argv(List.of("/usr/sbin/nft")));
     }
 
     /**

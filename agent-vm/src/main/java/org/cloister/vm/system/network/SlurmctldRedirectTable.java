@@ -1,7 +1,7 @@
 package org.cloister.vm.system.network;
 
 import java.io.IOException;
-import java.util.List;
+import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelNetwork;
@@ -34,8 +34,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
 
     /** Replaces the table in one transaction, then reads it back. Must precede slurmctld's start. */
     public void install(ProcessRunner programs) throws IOException {
-        programs.runChecked(
-                "table inet " + NAME + "\ndelete table inet " + NAME + "\n" + render(), List.of("nft", "-f", "-"));
+        Nft.on(programs).replaceTable(NAME, render());
         programs.runChecked("sysctl", "-q", "-w", TIME_WAIT_SETTING);
         verify(programs);
     }
@@ -46,7 +45,7 @@ public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, i
      * @throws IOException if the kernel has not exactly these rules
      */
     public void verify(ProcessRunner programs) throws IOException {
-        String found = programs.runChecked("nft", "--stateless", "list", "table", "inet", NAME);
+        String found = Nft.on(programs).listTable(NAME);
         if (!words(found).equals(words(render()))) {
             throw new IOException(
                     "table inet " + NAME + ": expected the redirection of slurmctld's port to the filter, got"
