@@ -121,14 +121,14 @@ class RelayConfigTest {
 
     @Test
     void the_protocols_document_has_the_defaults() throws IOException {
-        Map<String, Long> text = new HashMap<>();
+        Map<String, Long> documented = new HashMap<>();
         Matcher rows = Pattern.compile("^\\| `([a-z-]+)`\\* \\| ([0-9]+) \\|", Pattern.MULTILINE)
                 .matcher(Files.readString(ROOT.resolve("docs/protocol.md")));
         while (rows.find()) {
-            text.put(rows.group(1), Long.parseLong(rows.group(2)));
+            documented.put(rows.group(1), Long.parseLong(rows.group(2)));
         }
         RelayLimits limits = RelayLimits.DEFAULT;
-        assertThat(text)
+        assertThat(documented)
                 .isEqualTo(Map.of(
                         "links", (long) limits.links(),
                         "handshakes", (long) limits.handshakes(),

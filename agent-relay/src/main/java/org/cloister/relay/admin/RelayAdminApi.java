@@ -16,6 +16,7 @@ import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.daemon.http.AdminResponse;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.relay.links.DocumentDelivery;
+import org.cloister.relay.links.LinkAcceptor;
 import org.cloister.relay.tickets.TicketLifecycle;
 
 /**
@@ -52,9 +53,8 @@ public final class RelayAdminApi {
     /** @param operator whether the client uses the Unix socket and may change the relay's state */
     private CompletableFuture<AdminResponse> answer(FullHttpRequest request, boolean operator) {
         return dispatch(request, operator)
-                .exceptionally(failure -> AdminResponse.text(
-                        HttpResponseStatus.SERVICE_UNAVAILABLE,
-                        String.valueOf((failure.getCause() == null ? failure : failure.getCause()).getMessage())));
+                .exceptionally(failure ->
+                        AdminResponse.text(HttpResponseStatus.SERVICE_UNAVAILABLE, LinkAcceptor.reason(failure)));
     }
 
     private static CompletableFuture<AdminResponse> completed(AdminResponse answer) {

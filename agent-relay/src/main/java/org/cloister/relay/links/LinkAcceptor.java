@@ -106,7 +106,7 @@ public final class LinkAcceptor {
     }
 
     /** Describes an exception for a log line; the text never contains what a peer sent. */
-    static String reason(Throwable cause) {
+    public static String reason(Throwable cause) {
         Throwable inner = cause.getCause() == null ? cause : cause.getCause();
         return inner.getClass().getSimpleName() + ": " + inner.getMessage();
     }

@@ -154,7 +154,7 @@ final class TicketAdmission {
                         signed.subject(),
                         "a controlling VM of an epoch after " + before,
                         Long.toString(controllerEpoch),
-                        "the project was opened again later; use the newest controlling VM");
+                        "another controlling VM of the same or a later opening has this ticket; use that one");
             }
             if (!budget.hasForTakeOver(signed.project(), clock.instant())) {
                 throw overAuditBudget(AuditBudget.TAKE_OVER);

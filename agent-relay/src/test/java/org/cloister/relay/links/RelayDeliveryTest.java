@@ -153,10 +153,10 @@ class RelayDeliveryTest {
         ClientLink second = fixture.link(fixture.device);
         CompletableFuture<ClientLink> ended = new CompletableFuture<>();
         List.of(first, second).forEach(each -> each.closeFuture().addListener(end -> ended.complete(each)));
-        ClientLink stored = ended.get(20, TimeUnit.SECONDS) == first ? second : first;
+        ClientLink remaining = ended.get(20, TimeUnit.SECONDS) == first ? second : first;
         assertThat(fixture.link(fixture.device).closeFuture().await(20, TimeUnit.SECONDS))
                 .isTrue();
-        assertThat(stored.closeFuture().isDone()).isFalse();
+        assertThat(remaining.closeFuture().isDone()).isFalse();
     }
 
     @Test

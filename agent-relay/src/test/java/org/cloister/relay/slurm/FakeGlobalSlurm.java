@@ -208,8 +208,8 @@ public final class FakeGlobalSlurm implements GlobalSlurm {
                 .toList();
         GlobalJob old = entry.job;
         if (free.size() >= entry.what.nodes()) {
-            List<String> arguments = free.subList(0, entry.what.nodes());
-            entry.job = new GlobalJob(old.id(), old.ticket(), GlobalJobState.RUNNING, "", arguments);
+            List<String> nodes = free.subList(0, entry.what.nodes());
+            entry.job = new GlobalJob(old.id(), old.ticket(), GlobalJobState.RUNNING, "", nodes);
             entry.since = now;
         }
     }
