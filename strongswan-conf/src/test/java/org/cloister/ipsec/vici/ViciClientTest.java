@@ -72,6 +72,14 @@ class ViciClientTest {
     }
 
     @Test
+    void connects_no_more_once_it_is_closed() throws Exception {
+        client.close();
+        receive("lost");
+        // The time of ten attempts.
+        assertThat(messages.poll(200, TimeUnit.MILLISECONDS)).isNull();
+    }
+
+    @Test
     void asks_and_is_answered_in_the_order_of_asking() throws Exception {
         List<CompletableFuture<ViciReply>> replies = new ArrayList<>();
         for (int i = 0; i < 200; i++) {

@@ -25,6 +25,7 @@ public final class TicketStreamClient implements AutoCloseable {
 
     // Guarded by this object's monitor.
     private @Nullable Session session;
+    private boolean closed;
 
     /** Sends messages while a stream is open. */
     @FunctionalInterface
@@ -81,6 +82,9 @@ public final class TicketStreamClient implements AutoCloseable {
     public void attach(ClientLink link, Listener listener) {
         Session next = new Session(link, listener);
         synchronized (this) {
+            if (closed) {
+                return;
+            }
             session = next;
         }
         next.open();
@@ -91,6 +95,7 @@ public final class TicketStreamClient implements AutoCloseable {
     public void close() {
         Session last;
         synchronized (this) {
+            closed = true;
             last = session;
             session = null;
         }
@@ -131,8 +136,9 @@ public final class TicketStreamClient implements AutoCloseable {
             if (!isCurrent(this)) {
                 return;
             }
-            if (message instanceof RelayTicketMessage.Welcome welcome && stream == null) {
+            if (message instanceof RelayTicketMessage.Welcome welcome && stream != from) {
                 stream = from;
+                cancelEnd();
                 end = usableFor
                         .apply(welcome)
                         .map(use -> link.loop().schedule(from::close, use.toMillis(), TimeUnit.MILLISECONDS))
@@ -145,13 +151,17 @@ public final class TicketStreamClient implements AutoCloseable {
         @Override
         public void onClosed(String why) {
             stream = null;
-            if (end != null) {
-                end.cancel(false);
-                end = null;
-            }
+            cancelEnd();
             if (isCurrent(this) && !link.loop().isShuttingDown()) {
                 listener.onClosed(why);
                 link.loop().schedule(this::reopen, pause.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        }
+
+        private void cancelEnd() {
+            if (end != null) {
+                end.cancel(false);
+                end = null;
             }
         }
 
