@@ -38,14 +38,25 @@ class KeyFormatDocumentTest {
 
     @Test
     void keys_for_vms_that_boot() throws IOException {
-        sealedKey("cloister hand-over v1", "hand-over-info", "sealed-hand-over", "secret");
-        sealedKey("cloister unlock v1", "unlock-info", "sealed-unlock", "drive-key");
+        sealedKey(
+                "cloister hand-over v1",
+                "project, ticket, slot, vm, nonce",
+                "hand-over-info",
+                "sealed-hand-over",
+                "secret");
+        sealedKey(
+                "cloister unlock v1",
+                "project, opening, vm, nonce, epoch",
+                "unlock-info",
+                "sealed-unlock",
+                "drive-key");
     }
 
-    private void sealedKey(String label, String context, String vector, String plain) throws IOException {
+    private void sealedKey(String label, String fields, String context, String vector, String plain)
+            throws IOException {
         byte[] info = hex(context);
         assertThat(info).startsWith(LengthPrefixedFields.encode(LengthPrefixedFields.text(label)));
-        assertThat(page).contains("fields(`" + label + "`, project,");
+        assertThat(page).contains("fields(`" + label + "`, " + fields + ")");
         try (SealingKey receiver = key("receiver-private");
                 SealingKey ephemeral = key("ephemeral-private");
                 SecretMemory secret = KnownSecrets.secret(secrets, hex(plain));

@@ -19,7 +19,7 @@ import org.cloister.base.json.StrictJson;
 
 /**
  * Signed object: a DSSE envelope, version 1 (github.com/secure-systems-lab/dsse). {@link #verify} returns its payload.
- * {@link #unverifiedPayload} is the one other way to it; each caller says why it needs no signature.
+ * {@link #unverifiedPayload} is the one other way to it.
  */
 public final class DsseEnvelope {
     /**

@@ -35,8 +35,9 @@ public final class ProjectHistory {
      * @param genesis an envelope, which may come from anyone; the genesis itself names its required signers
      */
     public static ProjectHistory fromGenesis(byte[] genesis) throws IOException {
-        ProjectDocument claimed = ProjectDocument.parseGenesis(unverifiedPayload(genesis));
         DsseEnvelope envelope = DsseEnvelope.parse(genesis, ProjectDocument.MAX_BYTES);
+        // A genesis names its own signers.
+        ProjectDocument claimed = ProjectDocument.parseGenesis(envelope.unverifiedPayload());
         List<VerificationKey> keys = claimed.owners().keys();
         byte[] payload =
                 verified(envelope, ProjectDocument.GENESIS, keys, keys.size(), "genesis of " + claimed.project());
@@ -67,14 +68,14 @@ public final class ProjectHistory {
      *     the required owners
      */
     public ProjectHistory with(byte[] successor) throws IOException {
-        byte[] claim = unverifiedPayload(successor);
+        DsseEnvelope envelope = DsseEnvelope.parse(successor, ProjectDocument.MAX_BYTES);
+        byte[] claim = envelope.unverifiedPayload();
         ProjectDocument claimed = ProjectDocument.parseSuccessor(claim);
         String subject = "successor " + claimed.number() + " of " + id();
         if (!claimed.project().equals(id())) {
             throw new IdentityRefusedException(
                     IdentityClause.PROJECT, subject, id(), claimed.project(), "look for that project's history");
         }
-        DsseEnvelope envelope = DsseEnvelope.parse(successor, ProjectDocument.MAX_BYTES);
         if (claimed.number() != number() + 1) {
             if (claimed.number() <= number() && ids.get(claimed.number()).equals(ProjectDocument.idOf(claim))) {
                 return this;
@@ -110,7 +111,9 @@ public final class ProjectHistory {
 
     /** Returns the project that a document claims to succeed, only to find that project's history. */
     public static String claimedProject(byte[] successor) throws MalformedException {
-        return ProjectDocument.parseSuccessor(unverifiedPayload(successor)).project();
+        return ProjectDocument.parseSuccessor(
+                        DsseEnvelope.parse(successor, ProjectDocument.MAX_BYTES).unverifiedPayload())
+                .project();
     }
 
     /** Returns the payload of the next document, for the owners to sign. */
@@ -167,10 +170,5 @@ public final class ProjectHistory {
                     String.valueOf(e.getMessage()),
                     "have it signed by more owners");
         }
-    }
-
-    /** Returns a genesis' payload before its signatures are verified, because a genesis itself names its signers. */
-    private static byte[] unverifiedPayload(byte[] envelope) throws MalformedException {
-        return DsseEnvelope.parse(envelope, ProjectDocument.MAX_BYTES).unverifiedPayload();
     }
 }

@@ -126,14 +126,15 @@ public record Ticket(
      * Signs the ticket by a later life of the controlling VM, which takes it over: the payload is unchanged, and the
      * type, which is signed too, states the later life's epoch.
      *
-     * @param lifetime the epoch of the life that signs; the ticket's own gives the result of {@link #sign(SigningKey)}
+     * @param controllerEpoch the epoch of the life that signs; the ticket's own gives the result of
+     *     {@link #sign(SigningKey)}
      */
-    public DsseEnvelope sign(SigningKey key, long lifetime) throws GeneralSecurityException {
-        requireCount("life", lifetime);
-        if (lifetime < epoch) {
-            throw new IllegalArgumentException("life: want " + epoch + " or a later one, have " + lifetime);
+    public DsseEnvelope sign(SigningKey key, long controllerEpoch) throws GeneralSecurityException {
+        requireCount("life", controllerEpoch);
+        if (controllerEpoch < epoch) {
+            throw new IllegalArgumentException("life: want " + epoch + " or a later one, have " + controllerEpoch);
         }
-        return DsseEnvelope.sign(lifetime == epoch ? TYPE : TYPE + ";epoch=" + lifetime, payload(), key);
+        return DsseEnvelope.sign(controllerEpoch == epoch ? TYPE : TYPE + ";epoch=" + controllerEpoch, payload(), key);
     }
 
     /** Returns whether an envelope of this type holds a ticket, whichever life signed it. */
@@ -153,12 +154,12 @@ public record Ticket(
             return epoch;
         }
         Matcher matcher = TAKEN_OVER.matcher(type);
-        long lifetime = matcher.matches() ? Long.parseLong(matcher.group(1)) : 0;
-        if (lifetime <= epoch || lifetime > MAX_COUNT) {
+        long signed = matcher.matches() ? Long.parseLong(matcher.group(1)) : 0;
+        if (signed <= epoch || signed > MAX_COUNT) {
             throw new MalformedException("payloadType: want " + TYPE + ", or with an epoch after " + epoch + ", have "
                     + StrictJson.quoted(type));
         }
-        return lifetime;
+        return signed;
     }
 
     static void requireTimes(Instant issued, Instant expires) {
