@@ -38,10 +38,8 @@ public final class ControllerProgram {
                 Optional.of(site.cluster().programs()));
         VmMetrics metrics = new VmMetrics();
         ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor(ControllerProgram::daemon);
-        config.metrics()
-                .map(MetricsFile::new)
-                .ifPresent(file ->
-                        clock.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS));
+        MetricsFile file = new MetricsFile(site.run().resolve("cloister-vm.prom"));
+        clock.scheduleWithFixedDelay(() -> file.write(metrics), 0, METRICS_S, TimeUnit.SECONDS);
         try (NamespaceWorkers workers = new NamespaceWorkers(site, List.of(SlurmPairFixture.SHAPE));
                 QueueJournal journal = LocalQueue.openJournal(config);
                 LocalQueue queue = LocalQueue.start(config, workers, journal, metrics, ControllerProgram::exit)) {

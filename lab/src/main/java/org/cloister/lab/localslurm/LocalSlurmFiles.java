@@ -40,7 +40,6 @@ final class LocalSlurmFiles {
         String text = """
                 run = "%1$s"
                 state = "%2$s"
-                metrics = "%1$s/cloister-vm.prom"
                 [queue]
                 tickets = %3$d
                 features = [%4$s]

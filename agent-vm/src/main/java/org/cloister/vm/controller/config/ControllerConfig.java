@@ -36,10 +36,6 @@ public record ControllerConfig(ProjectSettings project, MachineSettings machineS
         return machineSettings.slurm();
     }
 
-    public Optional<Path> metrics() {
-        return machineSettings.metrics();
-    }
-
     public Path state() {
         return folders.state();
     }

@@ -10,12 +10,9 @@ import java.util.regex.Pattern;
 import org.cloister.daemon.TomlReader;
 
 /**
- * Settings that a controlling VM's machine fixes for every project: table {@code [slurm]} except the defaults of jobs,
- * and {@code metrics}.
- *
- * @param metrics file for node_exporter; not written if empty
+ * Settings that a controlling VM's machine fixes for every project: table {@code [slurm]} except the defaults of jobs.
  */
-public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) {
+public record MachineSettings(LocalSlurmSettings slurm) {
     private static final int HOUR_S = 3600;
     private static final String CLUSTER_NAME = "project";
     private static final String ACCOUNTING = "127.0.0.1";
@@ -32,8 +29,7 @@ public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) 
     public static MachineSettings load(Path file) throws IOException {
         if (Files.notExists(file, LinkOption.NOFOLLOW_LINKS)) {
             return new MachineSettings(
-                    new LocalSlurmSettings(CLUSTER_NAME, ACCOUNTING, Optional.empty(), Optional.empty(), LIMIT),
-                    Optional.empty());
+                    new LocalSlurmSettings(CLUSTER_NAME, ACCOUNTING, Optional.empty(), Optional.empty(), LIMIT));
         }
         TomlReader toml = TomlReader.open(file);
         MachineSettings machine = read(toml);
@@ -43,12 +39,7 @@ public record MachineSettings(LocalSlurmSettings slurm, Optional<Path> metrics) 
 
     /** Reads a file that has other settings too. */
     static MachineSettings read(TomlReader toml) {
-        LocalSlurmSettings slurm = slurm(toml);
-        Optional<Path> metrics = toml.path("metrics");
-        if (metrics.isPresent() && !metrics.get().toString().endsWith(".prom")) {
-            toml.problem("metrics", "want a name that ends in .prom, have \"" + metrics.get() + "\"");
-        }
-        return new MachineSettings(slurm, metrics);
+        return new MachineSettings(slurm(toml));
     }
 
     private static LocalSlurmSettings slurm(TomlReader toml) {

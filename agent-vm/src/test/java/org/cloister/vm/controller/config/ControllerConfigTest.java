@@ -52,10 +52,8 @@ class ControllerConfigTest {
         assertThat(opened.slurm().accounting()).isEqualTo(asIs.slurm().accounting());
         assertThat(opened.project().memoryPerCpuMib()).isEqualTo(asIs.project().memoryPerCpuMib());
         assertThat(opened.slurm().commandTimeout()).isEqualTo(asIs.slurm().commandTimeout());
-        assertThat(asIs.metrics()).isEmpty();
         assertThat(asIs.slurm().programs()).isEmpty();
         assertThat(asIs.slurm().configuration()).isEmpty();
-        assertThat(opened.metrics()).isPresent();
         assertThat(opened.slurm().programs()).contains(Path.of("/usr/bin"));
         assertThat(opened.slurm().configuration()).contains(Path.of("/etc/slurm/slurm.conf"));
     }
@@ -119,7 +117,6 @@ class ControllerConfigTest {
     void all_problems_come_at_once_with_their_lines() throws IOException {
         assertThat(problems("""
                 run = "run"
-                metrics = "/a/metrics.txt"
                 [queue]
                 tickets = 0
                 features = ["gpu", "unplaced", "a b", "gpu"]
@@ -138,18 +135,17 @@ class ControllerConfigTest {
                 """))
                 .containsExactly(
                         "F:1: run: want an absolute path, have \"run\"",
-                        "F:2: metrics: want a name that ends in .prom, have \"/a/metrics.txt\"",
-                        "F:4: queue.tickets: want 1 to 4096, have 0",
-                        "F:5: queue.features: want names of up to 64 letters, digits, dots, dashes, have a b",
-                        "F:5: queue.features: want each once, have \"gpu\" twice",
-                        "F:5: queue.features: want no \"unplaced\": waiting jobs have it",
-                        "F:6: queue.longest: want 60 to 31622400, have 59",
-                        "F:8: slurm.cluster: want a name of up to 40 lower-case letters, digits, dashes, have \"My Project\"",
-                        "F:9: slurm.accounting: want a machine's name or address, have \"-h\"",
-                        "F:10: shape[0].memory-mib: missing",
-                        "F:12: shape[0].cpus: want 1 to 4096, have 4097",
-                        "F:14: shape[1].hosts: want 1 to 9999, have 0",
-                        "F:17: shape[1].gpus: unknown key; known: hosts, cpus, memory-mib, scratch-mib");
+                        "F:3: queue.tickets: want 1 to 4096, have 0",
+                        "F:4: queue.features: want names of up to 64 letters, digits, dots, dashes, have a b",
+                        "F:4: queue.features: want each once, have \"gpu\" twice",
+                        "F:4: queue.features: want no \"unplaced\": waiting jobs have it",
+                        "F:5: queue.longest: want 60 to 31622400, have 59",
+                        "F:7: slurm.cluster: want a name of up to 40 lower-case letters, digits, dashes, have \"My Project\"",
+                        "F:8: slurm.accounting: want a machine's name or address, have \"-h\"",
+                        "F:9: shape[0].memory-mib: missing",
+                        "F:11: shape[0].cpus: want 1 to 4096, have 4097",
+                        "F:13: shape[1].hosts: want 1 to 9999, have 0",
+                        "F:16: shape[1].gpus: unknown key; known: hosts, cpus, memory-mib, scratch-mib");
     }
 
     @Test
@@ -161,10 +157,9 @@ class ControllerConfigTest {
         assertThat(settings.queue().maxTickets()).isEqualTo(3);
         assertThat(settings.memoryPerCpuMib()).isEqualTo(77);
         assertThat(settings.reserves()).isEqualTo(MemoryReserves.defaults(true));
-        String machine = "metrics = \"/m/x.prom\"\n[slurm]\nprograms = \"/opt/slurm\"\nlimit = 7\n";
+        String machine = "[slurm]\nprograms = \"/opt/slurm\"\nlimit = 7\n";
         MachineSettings fixed = MachineSettings.load(file(machine));
         assertThat(fixed.slurm().programs()).contains(Path.of("/opt/slurm"));
-        assertThat(fixed.metrics()).contains(Path.of("/m/x.prom"));
         assertThat(MachineSettings.load(Path.of("/none/controller.toml"))).isEqualTo(MachineSettings.load(file("")));
         ControllerConfig whole = ControllerConfig.load(file(machine
                 + queue.replace("[slurm]\n", "")
@@ -178,10 +173,9 @@ class ControllerConfigTest {
                                 () -> ProjectSettings.read(
                                         name, (machine + "[queue]\ntickets = 0\n").getBytes(StandardCharsets.UTF_8)))
                         .problems())
-                .hasSize(5)
-                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:1: metrics: unknown key"))
-                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:3: slurm.programs: unknown key"))
-                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:6: queue.tickets: want 1 to 4096"));
+                .hasSize(4)
+                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:2: slurm.programs: unknown key"))
+                .anySatisfy(each -> assertThat(each).startsWith("controller.toml:5: queue.tickets: want 1 to 4096"));
         assertThat(catchThrowableOfType(InvalidConfigException.class, () -> MachineSettings.load(file(queue)))
                         .problems())
                 .anySatisfy(each -> assertThat(each).contains("queue.tickets: unknown key"));
