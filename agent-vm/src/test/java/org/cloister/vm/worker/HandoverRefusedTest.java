@@ -157,7 +157,7 @@ class HandoverRefusedTest extends WorkerSessionHarness {
                 handover,
                 handover.certificates().stream().map(ByteString::toByteArray).toList(),
                 handover.controller(),
-                handover.time().plus(fixture.identity).plusSeconds(60)));
+                handover.time().plus(fixture.lifetime).plusSeconds(60)));
         refused("certificate");
     }
 

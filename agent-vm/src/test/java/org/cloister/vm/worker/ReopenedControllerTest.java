@@ -74,9 +74,9 @@ class ReopenedControllerTest extends WorkerSessionHarness {
 
     @Test
     void one_whose_certificate_ends_soon_is_given_another_and_munge_goes_on() throws Exception {
-        fixture.identity = Duration.ofHours(12);
+        fixture.lifetime = Duration.ofHours(12);
         AcceptedHandover before = first();
-        fixture.identity = Duration.ofHours(24);
+        fixture.lifetime = Duration.ofHours(24);
         relay.cut();
         awaitLog("readmitted");
         AcceptedHandover handover = machine.handover.orElseThrow();

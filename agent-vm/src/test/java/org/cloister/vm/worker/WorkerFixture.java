@@ -193,7 +193,7 @@ final class WorkerFixture implements Provisioner {
 
     volatile boolean welcome = true;
     /** Of workers' certificates. */
-    volatile Duration identity = Duration.ofHours(24);
+    volatile Duration lifetime = Duration.ofHours(24);
     /** What becomes of a readmission, on its way. */
     volatile UnaryOperator<ReadmissionGrant> wayBack = readmission -> readmission;
 
@@ -270,7 +270,7 @@ final class WorkerFixture implements Provisioner {
             throws IOException {
         gives.incrementAndGet();
         byte[] leaf = authority.issue(
-                worker, SubjectPublicKey.of(statement.claim().keys().signing()), Instant.now(), identity);
+                worker, SubjectPublicKey.of(statement.claim().keys().signing()), Instant.now(), lifetime);
         return way.apply(handOver(
                 place,
                 List.of(leaf, own, above),
@@ -330,7 +330,7 @@ final class WorkerFixture implements Provisioner {
         CertificateAuthority by = present.map(ControllerBoot::authority).orElse(authority);
         List<ByteString> chain = new ArrayList<>();
         chain.add(ByteString.copyFrom(
-                by.issue(worker, SubjectPublicKey.of(admitted.keys().signing()), Instant.now(), identity)));
+                by.issue(worker, SubjectPublicKey.of(admitted.keys().signing()), Instant.now(), lifetime)));
         present.map(ControllerBoot::above)
                 .orElse(List.of(own, above))
                 .forEach(each -> chain.add(ByteString.copyFrom(each)));

@@ -74,8 +74,8 @@ class WorkerSessionTest extends WorkerSessionHarness {
         assertThat(handover.issuedAt()).isBetween(Instant.now().minusSeconds(TIMEOUT_S), Instant.now());
         assertThat(handover.expiresAt())
                 .isBetween(
-                        Instant.now().plus(fixture.identity).minusSeconds(2 * TIMEOUT_S),
-                        Instant.now().plus(fixture.identity));
+                        Instant.now().plus(fixture.lifetime).minusSeconds(2 * TIMEOUT_S),
+                        Instant.now().plus(fixture.lifetime));
     }
 
     @Test

@@ -73,7 +73,8 @@ record LimitedJob(ProjectFixture project, ProjectFixture.OpenedVm opened, String
 
     /** Set right before it began, wrong for a time, and right again. */
     private void assertTimes(List<Long> times) {
-        assertThat(project.readConsole(opened)).containsPattern("its clock was \\d{5} s from ours and is set");
+        assertThat(project.readConsole(opened))
+                .containsPattern("its clock is \\d{5} s from ours; the hand-over sets it");
         long now = Instant.now().getEpochSecond();
         assertThat(times.get(0)).isLessThan(now);
         assertThat(times).hasSizeGreaterThan(60).anyMatch(time -> time > now + 4 * 3600);

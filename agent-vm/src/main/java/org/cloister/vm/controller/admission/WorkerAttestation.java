@@ -148,7 +148,8 @@ final class WorkerAttestation {
     private static void warnOfClockDifference(ExpectedWorkers.ExpectedSlot expected, Duration difference) {
         if (difference.compareTo(LOGGED_DIFFERENCE) > 0) {
             LOG.warn(
-                    "worker {} of ticket {}: its clock was {} s from ours and is set; check the host's clock",
+                    "worker {} of ticket {}: its clock is {} s from ours; the hand-over sets it;"
+                            + " check the host's clock",
                     expected.slot().slot(),
                     expected.ticket(),
                     difference.toSeconds());

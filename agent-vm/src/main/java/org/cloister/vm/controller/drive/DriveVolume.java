@@ -85,7 +85,8 @@ final class DriveVolume {
                         "drive",
                         "an epoch below the opening's " + epoch,
                         Long.toString(present),
-                        "it was opened since; open it with the next epoch");
+                        "open it with the next epoch; if nobody opened it since,"
+                                + " this opening is not of the newest drive");
             }
             try {
                 volume.check(VolumeKey.ofSlot(driveKey));

@@ -80,15 +80,15 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
 
     private static List<Integer> features(String list) throws MalformedException {
         List<Integer> features = new ArrayList<>();
-        int minimum = 0;
+        int atLeastZero = 0;
         for (String each : list.equals("-") ? new String[0] : list.split(",", -1)) {
             int position = Integer.parseInt(each);
-            if (position < minimum || position >= ResourceRequest.MAX_FEATURES) {
-                throw new MalformedException("admin comment: features: want places from " + minimum + " to "
+            if (position < atLeastZero || position >= ResourceRequest.MAX_FEATURES) {
+                throw new MalformedException("admin comment: features: want places from " + atLeastZero + " to "
                         + (ResourceRequest.MAX_FEATURES - 1) + ", have " + position);
             }
             features.add(position);
-            minimum = position + 1;
+            atLeastZero = position + 1;
         }
         return features;
     }
@@ -107,10 +107,11 @@ record AdminComment(List<Integer> features, Optional<Attempt> attempt) {
     static AdminComment of(JobTicket entry) {
         Map<WorkerPhase, Duration> seconds = new EnumMap<>(WorkerPhase.class);
         entry.phaseDurations().forEach((phase, duration) -> {
-            Duration minimum = duration.isNegative() ? Duration.ZERO : duration;
+            Duration atLeastZero = duration.isNegative() ? Duration.ZERO : duration;
             seconds.put(
                     phase,
-                    Duration.ofMillis((minimum.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : minimum).toMillis()));
+                    Duration.ofMillis(
+                            (atLeastZero.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : atLeastZero).toMillis()));
         });
         return new AdminComment(
                 entry.request().features(),

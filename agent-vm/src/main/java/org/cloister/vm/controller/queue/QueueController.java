@@ -54,7 +54,7 @@ public final class QueueController implements AutoCloseable {
     /**
      * @param workers started by {@link #start} only
      * @param journal closed by the caller, after this controller
-     * @param notifyFile, created if absent, and watched
+     * @param notifyFile created if absent, and watched
      * @param slurmctldReachable whether workers reach slurmctld
      * @param broken called once after an unexpected failure; the controller has stopped working, and the process must
      *     end

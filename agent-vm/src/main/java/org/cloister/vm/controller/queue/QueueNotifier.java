@@ -64,7 +64,7 @@ final class QueueNotifier implements AutoCloseable {
                     onNotification.run();
                 }
                 if (!key.reset()) {
-                    LOG.warn("the notify file's folder was deleted file={}; Slurm is polled each second only", file);
+                    LOG.warn("the notify file's folder was deleted file={}; Slurm is polled by the clock alone", file);
                     return;
                 }
             }

@@ -107,7 +107,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
         }
         ReceiptDraft before = known.get();
         Optional<SiteTrust.TrustedRelay> from = relay.get();
-        from.ifPresent(verifiedHead -> recordHead(verifiedHead, update.head()));
+        from.ifPresent(trusted -> recordHead(trusted, update.head()));
         ReceiptDraft draft = before;
         if (update.job() != 0 && before.allocation().isEmpty()) {
             draft = draft.withJob(update.job());
@@ -204,19 +204,19 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument allocation)
+    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument handover)
             throws IOException {
         recordHandover(
                 place.ticket(),
                 place.slot(),
                 evidence.toByteArray(),
                 org.cloister.protocol.receipt.HandoverRecord.of(
-                        allocation.time(),
-                        allocation.certificates().stream()
+                        handover.time(),
+                        handover.certificates().stream()
                                 .map(ByteString::toByteArray)
                                 .toList(),
                         place.nonce()),
-                allocation.policy());
+                handover.policy());
     }
 
     void recordHandover(

@@ -63,10 +63,10 @@ final class ExportSession implements Runnable {
     private volatile boolean stopped;
     private boolean started;
 
-    ExportSession(SessionEnvironment environment, SshSession session, ExportAuditSink recorder, Executor threads) {
+    ExportSession(SessionEnvironment environment, SshSession session, ExportAuditSink sink, Executor threads) {
         this.environment = environment;
         this.session = session;
-        this.recorder = new ExportRecorder(recorder, session.identity());
+        this.recorder = new ExportRecorder(sink, session.identity());
         this.threads = threads;
     }
 
@@ -169,7 +169,7 @@ final class ExportSession implements Runnable {
         // Open at both ends, so that neither waits for an rsync that never opens it.
         try (RandomAccessFile keptOpen = new RandomAccessFile(log.toFile(), "rw");
                 InputStream from = Files.newInputStream(log)) {
-            CompletableFuture<Void> logReader = CompletableFuture.runAsync(() -> readLog(from), threads);
+            CompletableFuture<Void> logged = CompletableFuture.runAsync(() -> readLog(from), threads);
             try (keptOpen) {
                 Process process = start(List.of("--groups=" + groups() + "," + SshSession.LOG_GID), arguments);
                 writeLine(response, "ok");
@@ -177,8 +177,7 @@ final class ExportSession implements Runnable {
                 copy(process.getInputStream(), response);
             }
             // What remains in the pipe is recorded, too.
-            logReader
-                    .copy()
+            logged.copy()
                     .completeOnTimeout(null, LOG_LIMIT_MS, TimeUnit.MILLISECONDS)
                     .join();
         }
@@ -242,17 +241,17 @@ final class ExportSession implements Runnable {
         return Optional.of(line.toString(StandardCharsets.ISO_8859_1));
     }
 
-    private static byte[] path(String logReader) {
+    private static byte[] path(String logged) {
         ByteArrayOutputStream path = new ByteArrayOutputStream();
         path.write('/');
-        Matcher octal = OCTAL.matcher(logReader);
+        Matcher octal = OCTAL.matcher(logged);
         int at = 0;
         while (octal.find()) {
-            path.writeBytes(logReader.substring(at, octal.start()).getBytes(StandardCharsets.ISO_8859_1));
+            path.writeBytes(logged.substring(at, octal.start()).getBytes(StandardCharsets.ISO_8859_1));
             path.write(Integer.parseInt(octal.group(1), 8));
             at = octal.end();
         }
-        path.writeBytes(logReader.substring(at).getBytes(StandardCharsets.ISO_8859_1));
+        path.writeBytes(logged.substring(at).getBytes(StandardCharsets.ISO_8859_1));
         return path.toByteArray();
     }
 

@@ -181,7 +181,7 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     private void openScratch(NodePlan plan) throws IOException {
-        Optional<ScratchVolume> scratch = openScratch("worker/" + plan.label().replace('-', '.'));
+        Optional<ScratchVolume> scratch = findScratch("worker/" + plan.label().replace('-', '.'));
         if (scratch.isPresent()) {
             scratch.get().open();
             scratchOpen = true;
@@ -192,7 +192,7 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     /** Returns the scratch volume; empty if this VM's shape has no such disk. */
-    private Optional<ScratchVolume> openScratch(String label) throws IOException {
+    private Optional<ScratchVolume> findScratch(String label) throws IOException {
         Optional<Path> disk = new DisksBySerial(environment.blocks).find(SCRATCH_SERIAL);
         if (disk.isEmpty()) {
             return Optional.empty();
@@ -356,7 +356,7 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     private void eraseScratch() throws IOException {
-        Optional<ScratchVolume> scratch = openScratch("worker/left");
+        Optional<ScratchVolume> scratch = findScratch("worker/left");
         if (scratch.isEmpty()) {
             return;
         }

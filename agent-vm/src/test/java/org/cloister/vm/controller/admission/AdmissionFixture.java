@@ -85,7 +85,7 @@ final class AdmissionFixture implements AutoCloseable {
     final RecordingHandoverRecorder recorder = new RecordingHandoverRecorder();
     final SecretMemory munge = opening.secrets.random(128);
     final String project = opening.made.history().id();
-    private final AdmissionTicketFixture ticket = new AdmissionTicketFixture(project, opening.host);
+    final AdmissionTicketFixture ticket = new AdmissionTicketFixture(project, opening.host);
     final CertificateName worker = WorkerName.of(BootFixture.TICKET, SLOT, project);
     private final TlsCredential own = TlsCredential.of(
             opening.keys.signing(),
@@ -117,7 +117,7 @@ final class AdmissionFixture implements AutoCloseable {
         return new WorkerAdmission.Context(
                 () -> own,
                 trustStore,
-                envelope -> allocation(),
+                envelope -> ticket.verifiedAllocation(address),
                 policy,
                 new WorkerAdmission.HostTrust(
                         key -> revoked, key -> takenBack && key.equals(opening.host.verificationKey())),

@@ -27,6 +27,7 @@ import org.cloister.vm.controller.unlock.ControllerUnlockFixture;
 final class AdmissionTicketFixture {
     final Ticket ticket;
     private final SigningKey host;
+    volatile boolean isAllocationRefused;
 
     /** @param host of the slot that the tests' workers are for; another one has the other */
     AdmissionTicketFixture(String project, SigningKey host) {
@@ -64,6 +65,14 @@ final class AdmissionTicketFixture {
                 7,
                 ControllerUnlockFixture.NETWORK,
                 slots);
+    }
+
+    /** Stands for the verification of an allocation. */
+    Allocation verifiedAllocation(int address) throws IOException {
+        if (isAllocationRefused) {
+            throw new IOException("allocation: refused by the test");
+        }
+        return allocation(address);
     }
 
     private static VerificationKey other() {

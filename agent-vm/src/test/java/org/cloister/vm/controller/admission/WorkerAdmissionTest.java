@@ -83,6 +83,15 @@ class WorkerAdmissionTest {
     }
 
     @Test
+    void a_refused_allocation_is_counted_and_no_worker_is_expected() throws Exception {
+        fixture.ticket.isAllocationRefused = true;
+        fixture.settle(() -> assertThatThrownBy(
+                        () -> fixture.admission.expectWorkers(fixture.ticket.ticket, AdmissionTicketFixture.update()))
+                .hasMessageContaining("refused by the test"));
+        assertThat(fixture.counts.refusedAllocations()).hasValue(1);
+    }
+
+    @Test
     void each_thing_that_is_not_as_it_should_be_denies_by_its_clause() throws Exception {
         SigningKey unknownKey = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
         assertThat(fixture.new Vm().calls().isDenied(UnaryOperator.identity(), unknownKey))

@@ -108,7 +108,8 @@ class WorkerReadmissionTest {
         ReadmissionGrant grant = (ReadmissionGrant) comesBack().receive();
         assertThat(grant.mungeKey()).isEmpty();
         assertThat(grant.time()).isEqualTo(fixture.now);
-        assertThat(grant.certificates().get(1)).isEqualTo(document.certificates().get(1));
+        assertThat(grant.certificates().get(1))
+                .isEqualTo(document.certificates().get(1));
     }
 
     @Test
