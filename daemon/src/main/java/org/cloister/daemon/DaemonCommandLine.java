@@ -45,7 +45,7 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
         boolean check = args.length > 0 && args[0].equals("--check");
         int files = args.length - (check ? 1 : 0);
         if (files > 1 || (files == 1 && args[args.length - 1].startsWith("-"))) {
-            print("usage: " + name + " [--check] [FILE]");
+            System.err.println("usage: " + name + " [--check] [FILE]");
             System.exit(USAGE);
         }
         try {

@@ -29,7 +29,8 @@ record MemoryLockCheck() implements PreflightCheck {
         Matcher capabilities =
                 CAPABILITIES.matcher(machine.read("/proc/self/status").orElse(""));
         if (!limit.find() || !capabilities.find()) {
-            throw new UndeterminedException("/proc/self/limits shows no limit of locked memory", "ulimit -l");
+            throw new UndeterminedException(
+                    "/proc/self/limits or /proc/self/status does not show the limit of locked memory", "ulimit -l");
         }
         String text = "locked memory: soft limit " + limit.group(1) + ", hard limit " + limit.group(2) + " bytes";
         if ((Long.parseUnsignedLong(capabilities.group(1), 16) & CAP_IPC_LOCK) != 0) {

@@ -82,7 +82,7 @@ final class HostPreflight implements AutoCloseable {
         firstRun.await(FIRST_RUN_LIMIT.toSeconds(), TimeUnit.SECONDS);
         CheckResult now = result;
         if (now.defaults == null) {
-            throw new IOException("preflight check failed: " + now.failure.orElse("no result yet; try again"));
+            throw new IOException("preflight has not passed: " + now.failure.orElseThrow());
         }
         return now.defaults;
     }

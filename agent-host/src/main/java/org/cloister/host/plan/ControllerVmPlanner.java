@@ -40,7 +40,7 @@ public final class ControllerVmPlanner {
      * Paths of the VM's own files.
      *
      * @param folder of its sockets
-     * @param drive image, which exists and whose lease was acquired
+     * @param drive image, which exists, with the lease, before the plan is carried out
      */
     public record VmPaths(Path folder, Path drive) {}
 

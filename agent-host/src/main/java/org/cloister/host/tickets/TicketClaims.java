@@ -215,7 +215,7 @@ public final class TicketClaims implements AutoCloseable {
                 .flatMap(this::claimOf)
                 .ifPresentOrElse(
                         pending -> pending.answer.complete(new Answer(claimed, relay)),
-                        () -> LOG.info("ticket stream: dropped the answer to a claim that has ended"));
+                        () -> LOG.info("ticket stream: dropped an answer that belongs to no open claim"));
     }
 
     private synchronized void reported(SlotKey slot) {

@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,7 +85,8 @@ class SharedDrivesTest {
     @Test
     void a_drive_that_is_there_stays_as_it_is_and_one_that_has_to_be_there_is_not_made() throws Exception {
         assertThatThrownBy(() -> first.acquire(DRIVE, holder(first, 1), 0, new ManualLeaseWait()))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("does not exist");
         assertThat(lease()).doesNotExist();
         acquire(first, 1, new ManualLeaseWait());
@@ -134,13 +136,15 @@ class SharedDrivesTest {
         acquire(first, 5, new ManualLeaseWait());
         assertThat(acquire(first, 5, new ManualLeaseWait())).isTrue();
         assertThatThrownBy(() -> acquire(second, 5, new ManualLeaseWait()))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("epoch 5 is not later than 5");
         assertThatThrownBy(() -> acquire(second, 4, new ManualLeaseWait()))
                 .hasMessageContaining("epoch 4 is not later than 5");
         assertThatThrownBy(
                         () -> first.acquire(DRIVE, first.holder(5, DriveSamples.opening(6)), 1, new ManualLeaseWait()))
-                .isInstanceOf(StartFailed.class);
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED));
         release(first, 5);
         assertThatThrownBy(() -> acquire(first, 5, new ManualLeaseWait()))
                 .hasMessageContaining("epoch 5 is not later than 5");
@@ -199,7 +203,8 @@ class SharedDrivesTest {
             }
         });
         assertThatThrownBy(() -> acquire(second, 2, clock))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("a later epoch acquired it");
         assertThat(clock.pauses()).isOne();
         assertThat(second.isHeld(DRIVE, holder(second, 2))).isFalse();
@@ -289,7 +294,8 @@ class SharedDrivesTest {
             acquire(first, epoch, new ManualLeaseWait(pauses -> false));
         }
         assertThatThrownBy(() -> acquire(second, 99, new ManualLeaseWait()))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("start agent-host on the hosts that it names");
         assertThat(first.leases().ofThisHost()).hasSize(DriveLease.MAX_BEFORE + 1);
     }

@@ -14,6 +14,7 @@ import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.ovs.Endpoint;
 import org.cloister.ovs.PortRole;
 import org.cloister.protocol.identity.CertificateName;
@@ -99,14 +100,16 @@ class ControllerVmPlannerTest {
                         .peers())
                 .hasSize(4093);
         assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.stepAllocation("0", 4000)))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("network.prefix");
     }
 
     @Test
     void it_is_no_larger_than_its_step_as_a_worker_is() {
         assertThatThrownBy(() -> plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0-4", 4000)))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }
 }

@@ -26,6 +26,7 @@ import org.cloister.host.scratch.ScratchFileName;
 import org.cloister.host.slurmstep.StepAllocation;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.cloister.ovs.PortRole;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateName;
@@ -142,7 +143,8 @@ class WorkerVmPlannerTest {
                         .memoryMib())
                 .isEqualTo(3899);
         assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-4", 4000), plain()))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
     }
 
@@ -155,7 +157,8 @@ class WorkerVmPlannerTest {
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
         assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 300), plain()))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("300 MiB");
     }
 
@@ -205,7 +208,8 @@ class WorkerVmPlannerTest {
     void what_the_site_requires_and_the_host_has_not_is_refused() {
         HostVmDefaults required = defaults(MemoryBacking.PLAIN, SevDecision.Mode.REQUIRED);
         assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 4000), required))
-                .isInstanceOf(StartFailed.class)
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("launch-security");
     }
 }

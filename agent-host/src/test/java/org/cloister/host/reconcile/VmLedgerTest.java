@@ -16,6 +16,7 @@ import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.host.vm.StartFailed;
+import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -142,7 +143,8 @@ class VmLedgerTest {
             ledger.claim(ENTRY);
             assertThat(ledger.hasTicket(OWNER.ticket())).isTrue();
             assertThatThrownBy(() -> ledger.claim(again))
-                    .isInstanceOf(StartFailed.class)
+                    .isInstanceOfSatisfying(
+                            StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                     .hasMessageContaining("has the VM " + OWNER.uuid());
             ledger.forget(OWNER.uuid(), 8_000);
             assertThatThrownBy(() -> ledger.claim(again)).hasMessageContaining("its VM ended at 1970-01-01T00:00:08Z");
@@ -151,7 +153,9 @@ class VmLedgerTest {
         VmLedger.open(file).close();
         try (VmLedger ledger = VmLedger.open(file)) {
             assertThat(ledger.hasTicket(OWNER.ticket())).isTrue();
-            assertThatThrownBy(() -> ledger.claim(again)).isInstanceOf(StartFailed.class);
+            assertThatThrownBy(() -> ledger.claim(again))
+                    .isInstanceOfSatisfying(
+                            StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED));
             ledger.claim(VmLedgerEntry.claim(ResourceOwners.again(OWNER), true, 8_000 + SpentSlot.KEPT_MS));
         }
     }
@@ -168,7 +172,8 @@ class VmLedgerTest {
         try (VmLedger ledger = VmLedger.open(file)) {
             ledger.claim(ENTRY);
             assertThatThrownBy(() -> ledger.claim(VmLedgerEntry.claim(twin, true, 0)))
-                    .isInstanceOf(StartFailed.class)
+                    .isInstanceOfSatisfying(
+                            StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                     .hasMessageContaining("has the same name");
         }
     }
