@@ -32,6 +32,7 @@ class EndedVmLogsTest {
     void folders() throws IOException {
         logs = Files.createDirectory(folder.resolve("logs"));
         pids = Files.createDirectory(folder.resolve("pids"));
+        Files.writeString(folder.resolve("root.conf"), "# as shipped\n#pids /run/libvirt/qemu\npids " + pids + "\n");
     }
 
     @Test
@@ -74,6 +75,13 @@ class EndedVmLogsTest {
         assertThat(run()).isEmpty();
     }
 
+    @Test
+    void all_logs_stay_while_nobody_knows_which_vms_run() throws IOException, InterruptedException {
+        log(VM + "0.log", OLD);
+        Files.delete(pids);
+        assertThat(remaining()).containsExactly(VM + "0.log");
+    }
+
     private void log(String name, Duration age) throws IOException {
         Path file = Files.writeString(logs.resolve(name), "starting up\n");
         Files.setLastModifiedTime(file, FileTime.from(Instant.now().minus(age)));
@@ -92,7 +100,7 @@ class EndedVmLogsTest {
                                 .resolve("packaging/src/agent-host/agent-host-logs")
                                 .toString(),
                         logs.toString(),
-                        pids.toString())
+                        folder.resolve("root.conf").toString())
                 .text();
     }
 }

@@ -172,9 +172,18 @@ class SystemdUnitTest {
     }
 
     @Test
-    void logs_of_ended_vms_are_removed_each_hour_by_a_unit_that_writes_one_folder() throws IOException {
+    void logs_of_ended_vms_are_removed_each_hour_by_a_unit_that_writes_one_folder()
+            throws IOException, InterruptedException {
         assertThat(Files.readAllLines(FOLDER.resolve("agent-host.service"))).contains("Wants=agent-host-logs.timer");
-        assertThat(Files.readAllLines(FOLDER.resolve("agent-host-logs.timer"))).contains("OnCalendar=hourly");
+        Path timer = FOLDER.resolve("agent-host-logs.timer");
+        assertThat(Files.readAllLines(timer)).contains("OnCalendar=hourly");
+        Files.writeString(
+                folder.resolve(LOGS),
+                Files.readString(FOLDER.resolve(LOGS)).replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+        Path copy = Files.copy(timer, folder.resolve("agent-host-logs.timer"));
+        assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
+        Path wrong = Files.writeString(folder.resolve("wrong.timer"), Files.readString(timer) + "\nNoSuch=1\n");
+        assertThat(analyze("verify", "--man=no", wrong.toString()).text()).contains("NoSuch");
         assertThat(Files.readAllLines(FOLDER.resolve(LOGS)))
                 .contains("Type=oneshot", "CapabilityBoundingSet=", "ProtectSystem=strict")
                 .contains("ReadWritePaths=-/var/log/libvirt/qemu");
