@@ -8,7 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** What systemd listens on (sd_notify(3)). The JDK has no datagrams on Unix sockets, so perl receives them. */
+/** Socket on which systemd listens (sd_notify(3)). The JDK has no datagrams on Unix sockets, so perl receives them. */
 public final class NotifySocket implements AutoCloseable {
     private static final String RECEIVE = """
             use Socket; $| = 1;

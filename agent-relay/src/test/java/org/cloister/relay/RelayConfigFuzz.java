@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.cloister.daemon.InvalidConfigException;
 
-/** Whatever lies in the configuration's file: a configuration, or problems with lines. */
+/** Fuzzes the reader of the relay's configuration: each input is a configuration, or problems with lines. */
 class RelayConfigFuzz {
     @FuzzTest(maxDuration = "60s")
     void configurations_end_in_a_value_or_in_problems(byte[] bytes) throws IOException {

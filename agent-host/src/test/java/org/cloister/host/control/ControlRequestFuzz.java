@@ -3,7 +3,7 @@ package org.cloister.host.control;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever a caller says in its first line: a request, or a refusal. */
+/** Fuzzes the reader of a caller's first line: each input is a request or is refused. */
 class ControlRequestFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_callers_line(byte[] input) {

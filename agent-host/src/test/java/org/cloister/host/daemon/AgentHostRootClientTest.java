@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is asked, and what comes of each kind of answer; the script that answers is the lab's. */
+/** Tests the client's requests and each kind of answer; a script of the lab answers. */
 @Timeout(20)
 @SuppressWarnings("NullAway.Init") // set before each
 class AgentHostRootClientTest {

@@ -55,7 +55,7 @@ public final class HostChannelFixture implements AutoCloseable {
     private final AgentLink link;
 
     /**
-     * Who it is.
+     * Host's own side: its name and what it knows of its VMs.
      *
      * @param state a folder of its own
      * @param trustStore of its site

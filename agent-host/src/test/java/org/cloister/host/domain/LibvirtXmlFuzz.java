@@ -5,7 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever XML libvirt gives: what is asked for, or a refusal. The first byte chooses the reader. */
+/**
+ * Fuzzes the readers of libvirt's XML: each input has the requested value or is refused. The first byte chooses the
+ * reader.
+ */
 class LibvirtXmlFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_domains_and_capabilities(byte[] input) {

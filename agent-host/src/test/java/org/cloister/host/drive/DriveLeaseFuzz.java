@@ -3,7 +3,9 @@ package org.cloister.host.drive;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever lies beside a drive: a lease that is written and read again as itself, or a refusal. */
+/**
+ * Fuzzes the reader of a drive's lease: each input is a lease that is written and read again as itself, or is refused.
+ */
 class DriveLeaseFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_lease(byte[] input) {

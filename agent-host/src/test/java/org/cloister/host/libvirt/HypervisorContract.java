@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What holds for every {@link Hypervisor}, the real one and the one in memory: one that nobody else uses. */
+/** Contract of every {@link Hypervisor}, the real one and the one in memory; a test's hypervisor has no other user. */
 public abstract class HypervisorContract {
     private static final Duration LIMIT = Duration.ofSeconds(30);
     private static final String PROJECT = "m".repeat(51) + "a";

@@ -34,7 +34,7 @@ class HostStatementsKilledTest {
     @TempDir
     private Path folder;
 
-    /** What outlives the daemon: ledger, scratch file and the relay's database. */
+    /** State that outlives the daemon: ledger, scratch file and the relay's database. */
     private static final class Surviving implements HostBackend {
         private Optional<VmLedgerEntry> entry = Optional.of(VmLedgerEntry.claim(OWNER, true, 0));
         private VmStartStep step = VmStartStep.MOVED;

@@ -3,7 +3,9 @@ package org.cloister.host.receipts;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever lies in the folder of parts: a life that is written and read again as itself, or a refusal. */
+/**
+ * Fuzzes the reader of a VM's history: each input is a history that is written and read again as itself, or is refused.
+ */
 class VmHistoryFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_vms_life(byte[] input) {

@@ -24,12 +24,12 @@ class HostKillPointsTest {
 
     private int files;
 
-    /** What is done to a daemon until it is killed, or not. */
+    /** Operations on a daemon until it is killed, or not. */
     private interface Scenario {
         void tell(SimulatedDaemon daemon, FakeHostBackend machine) throws Exception;
     }
 
-    /** How the process ends. */
+    /** Way in which the process ends. */
     private enum ProcessEnd {
         LEDGER_WHOLE,
         LAST_LINE_TRUNCATED,

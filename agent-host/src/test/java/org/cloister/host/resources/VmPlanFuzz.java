@@ -3,7 +3,7 @@ package org.cloister.host.resources;
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import org.cloister.base.encoding.MalformedException;
 
-/** Whatever lies in a VM's folder: a plan that is written and read again as itself, or a refusal. */
+/** Fuzzes the reader of a VM's plan: each input is a plan that is written and read again as itself, or is refused. */
 class VmPlanFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_vms_plan(byte[] input) {

@@ -17,7 +17,7 @@ import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** On file systems that are full, and on what lies below one. */
+/** Tests scratch folders on file systems that are full, and on the files below one. */
 class ScratchFolderFullDiskTest {
     private static final ResourceOwner OWNER = ResourceOwners.owner(1);
     private static final int MIB = 1 << 20;

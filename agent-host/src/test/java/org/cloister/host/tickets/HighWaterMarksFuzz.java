@@ -4,7 +4,7 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 
-/** Whatever stands in a line of the book: what is written again as the same line, or nothing. */
+/** Fuzzes the reader of a line of high-water marks: each input is written again as the same line, or is no line. */
 class HighWaterMarksFuzz {
     @FuzzTest(maxDuration = "60s")
     void reads_a_line(byte[] input) {

@@ -35,9 +35,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What a project sends is nowhere in the relay: not in a core dump, a heap dump, its files, its log at TRACE, the packets
- * of its links. The same search finds it in all of these when the relay is built to leak and the ends do not seal, and in
- * packets when somebody sends it in the clear. Needs root, gdb and tcpdump.
+ * Shows that nothing that a project sends is in the relay: not in a core dump, a heap dump, its files, its log at
+ * TRACE, the packets of its links. The same search finds it in all of these when the relay is built to leak and the
+ * ends do not seal, and in packets when somebody sends it in the clear. Needs root, gdb and tcpdump.
  */
 @Tag("scenario")
 @Tag("relay")

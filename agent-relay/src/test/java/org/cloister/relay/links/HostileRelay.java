@@ -44,7 +44,7 @@ import org.cloister.transport.tls.TlsProfile;
  */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 final class HostileRelay implements AutoCloseable {
-    /** What becomes of the n-th piece of one direction; an empty list holds it back, null cuts the circuit. */
+    /** Changes the n-th piece of one direction; an empty list holds it back, null cuts the circuit. */
     @FunctionalInterface
     interface Tamper {
         List<byte[]> pass(boolean fromOpener, int n, byte[] piece);

@@ -13,7 +13,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What {@link LeakingRelay} puts into a relay: it keeps, writes and logs the bytes that pass. */
+/** Leak that {@link LeakingRelay} adds to a relay: it keeps, writes and logs the bytes that pass. */
 public final class PlaintextLeak {
     private static final Logger LOG = LoggerFactory.getLogger(PlaintextLeak.class);
     private static final int MOST = 200;

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the relay is told of its projects and of the revoked, and what it does then, over loopback. */
+/** Tests, over loopback, delivery of projects' and revocation documents to the relay, and its reaction. */
 @Timeout(60)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class RelayDeliveryTest {

@@ -40,7 +40,7 @@ import org.cloister.relay.tickets.TicketTimeouts;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.tls.TlsCredential;
 
-/** Who takes part in most tests, and a relay on loopback that serves them: all real but their names. */
+/** Relay on loopback with the peers of most tests: all real but their names. */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 public final class RelayFixture implements AutoCloseable {
     public static final CertificateName RELAY = new CertificateName("r1", "relay", CertificateName.SITE);

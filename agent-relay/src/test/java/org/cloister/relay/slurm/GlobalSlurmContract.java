@@ -16,8 +16,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds for every {@link GlobalSlurm}, the real one and the one in memory: a site of two nodes with 2 CPUs or more and
- * 8000 MiB each, the first with the lower name, with accounting.
+ * Contract of every {@link GlobalSlurm}, the real one and the one in memory, on a site of two nodes with 2 CPUs or more
+ * and 8000 MiB each, the first with the lower name, with accounting.
  */
 public abstract class GlobalSlurmContract {
     private static final SecureRandom RANDOM = new SecureRandom();

@@ -17,7 +17,7 @@ import org.cloister.protocol.ticket.TicketPosition;
 import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
 
-/** What the database must hold after the operations so far, kept in maps, and what each result must satisfy. */
+/** Model of the database's content after the operations so far, kept in maps, with the condition of each result. */
 final class RelayDatabaseModel {
     static final NetworkPool POOL =
             new NetworkPool(Ipv4Network.parse("10.64.0.0/16"), 28, 100, 119, Set.of(110), Duration.ofSeconds(60));

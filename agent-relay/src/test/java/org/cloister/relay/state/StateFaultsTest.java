@@ -25,7 +25,7 @@ import org.cloister.relay.state.RelayDatabaseException.Kind;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the relay says of a database that it cannot use, and that it leaves it as it is. */
+/** Tests the relay's errors for a database that it cannot use, and that it leaves the database as it is. */
 class StateFaultsTest {
     private static final int PAGE = 4096;
 

@@ -14,7 +14,7 @@ import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.ticket.TicketPosition;
 
-/** What tests of the state put into it. */
+/** Rows that tests of the state write. */
 final class StateSamples {
     static final Instant NOON = Instant.parse("2026-11-21T12:00:00Z");
     static final String PROJECT = "p".repeat(51) + "a";

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the tables themselves refuse, whoever writes: two relays that do not know of each other, or a mistake of ours. */
+/**
+ * Tests what the tables themselves refuse, whoever writes: two relays that do not know of each other, or a mistake of
+ * ours.
+ */
 class StateTwoWritersTest {
     /** The same without the lock that keeps a second one out. */
     private static final SqlDialect SHARED = new SqlDialect(

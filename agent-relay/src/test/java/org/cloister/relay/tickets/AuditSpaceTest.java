@@ -24,7 +24,7 @@ import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.state.AuditSpace;
 import org.junit.jupiter.api.Test;
 
-/** What one project can make the relay write down, and what goes on when that is used up. */
+/** Tests how much one project can make the relay record, and what continues when that is used up. */
 @SuppressWarnings("NullAway") // set up before each
 class AuditSpaceTest extends TicketFixture {
     private static final int REFUSALS = 400;

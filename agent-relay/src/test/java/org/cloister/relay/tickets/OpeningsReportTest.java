@@ -17,7 +17,7 @@ import org.cloister.relay.slurm.GlobalJobState;
 import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.Test;
 
-/** What people of a project are told of its openings. */
+/** Tests the report of a project's openings to its members. */
 @SuppressWarnings("NullAway") // set up before each
 class OpeningsReportTest extends TicketFixture {
     private static List<OpeningStatus> openings(TestTicketAgent person, long epoch) throws Exception {

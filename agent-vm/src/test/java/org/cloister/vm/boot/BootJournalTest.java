@@ -11,7 +11,7 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an agent finds of the one before it. */
+/** Tests what an agent finds of an earlier agent in its journal. */
 class BootJournalTest {
     @TempDir
     private Path folder;

@@ -17,7 +17,7 @@ import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.SignedTicketFixture;
 import org.junit.jupiter.api.Test;
 
-/** What comes of lists that a VM hears before it knows anybody. */
+/** Tests lists that a VM receives before it has any keys. */
 class VmTrustStoreTest {
     private final SignedTicketFixture fixture = new SignedTicketFixture();
     private Instant now = SignedTicketFixture.NOW.plusSeconds(60);

@@ -27,7 +27,7 @@ import org.cloister.vm.system.volume.VolumeStatusFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an agent does before its VM is opened, and when it finds that it was. */
+/** Tests an agent before its VM is opened, and when it finds that it was. */
 class ControllingVmTest {
     private final ControllerUnlockFixture fixture = new ControllerUnlockFixture();
     private final BlockingQueue<String> ended = new LinkedBlockingQueue<>();

@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What an agent does with a project whose keys are gone. */
+/** Tests an agent that finds a project without its keys. */
 class OrphanedProjectTest {
     private final List<String> ended = new ArrayList<>();
 

@@ -146,7 +146,7 @@ public final class BootedVm implements AutoCloseable {
                     device,
                     "agent-vm",
                     own,
-                    (shown, whom) -> {
+                    (bootKeys, whom) -> {
                         trustStore = whom;
                         return new AssignmentPoller(whom, assignment -> start(assignment, whom), this::off);
                     },

@@ -4,7 +4,9 @@ import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 
-/** Whatever bytes a worker begins with: they are refused by a name that is known, or they are a request that is admitted. */
+/**
+ * Fuzzes the reader of a worker's first bytes: they are refused with a known reason, or are a request that is admitted.
+ */
 class RpcHeaderFuzz {
     private static final RpcHeaderPolicy POLICY =
             new RpcHeaderPolicy(SlurmRelease.V22_05, RpcFilterLimits.PRODUCT.maxMessageBytes());

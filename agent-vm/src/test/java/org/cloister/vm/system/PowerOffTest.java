@@ -10,7 +10,7 @@ import org.cloister.base.process.ProcessRunner;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** How a VM goes off at once; what would end this machine is written down in its place. */
+/** Tests how a VM powers off at once; the call that would end this machine is recorded instead. */
 class PowerOffTest {
     @TempDir
     private Path folder;

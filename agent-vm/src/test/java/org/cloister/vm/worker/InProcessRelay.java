@@ -50,8 +50,8 @@ import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
 
 /**
- * What host and relay together are to a VM: serves names, splices circuits, answers a VM's two questions. Believes everybody,
- * for whom to believe the ends of circuits have to know.
+ * Host and relay as a VM sees them: serves names, splices circuits, answers a VM's two questions. It trusts every peer,
+ * since the ends of circuits must know whom to trust.
  */
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 public final class InProcessRelay implements AutoCloseable {

@@ -28,7 +28,7 @@ import org.cloister.vm.worker.steps.AcceptedHandover;
 import org.cloister.vm.worker.steps.SetupStep;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a worker, with its controlling VM at the other end. */
+/** Tests a worker's session with its controlling VM at the other end. */
 class WorkerSessionTest extends WorkerSessionHarness {
     @Test
     void a_worker_whose_evidence_is_accepted_is_given_its_keys_and_joins() throws Exception {

@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import org.cloister.vm.worker.state.WorkerStateMachine;
 import org.junit.jupiter.api.Test;
 
-/** How a worker ends for the process that has it. */
+/** Tests how a worker ends for its process. */
 class WorkerTerminationTest extends WorkerSessionHarness {
     private CompletableFuture<Boolean> end() {
         return CompletableFuture.supplyAsync(() -> {

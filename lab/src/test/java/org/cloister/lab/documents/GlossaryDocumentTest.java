@@ -28,8 +28,6 @@ class GlossaryDocumentTest {
     private static final Path ROOT = Path.of(System.getProperty("cloister.root", ".."));
     private static final Set<String> NO_SUBJECT = Set.of("Util", "Common", "Misc", "Support", "Helper");
     private static final int DEPTH = 3;
-    /** Modules whose fields, parameters and local variables have retired words still. */
-    private static final Set<String> NOT_YET = Set.of("agent-vm");
 
     private Glossary glossary = new Glossary(List.of(), Map.of(), Map.of(), Map.of(), Map.of(), Map.of());
     private final Map<String, SourceNames> modules = new TreeMap<>();
@@ -88,13 +86,9 @@ class GlossaryDocumentTest {
     @Test
     void no_field_parameter_or_local_variable_has_a_retired_word() {
         List<String> wrong = new ArrayList<>();
-        modules.forEach((module, names) -> {
-            if (!NOT_YET.contains(module)) {
-                names.values()
-                        .forEach(name -> glossary.complaintOfValue(name.substring(name.indexOf('#') + 1))
-                                .ifPresent(why -> wrong.add(module + ": " + name + ": " + why)));
-            }
-        });
+        modules.forEach((module, names) -> names.values()
+                .forEach(name -> glossary.complaintOfValue(name.substring(name.indexOf('#') + 1))
+                        .ifPresent(why -> wrong.add(module + ": " + name + ": " + why))));
         assertThat(wrong).as(String.join("\n", wrong)).isEmpty();
     }
 

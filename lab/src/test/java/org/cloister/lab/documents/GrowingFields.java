@@ -2,7 +2,6 @@ package org.cloister.lab.documents;
 
 import com.sun.source.tree.AssignmentTree;
 import com.sun.source.tree.ClassTree;
-import com.sun.source.tree.CompilationUnitTree;
 import com.sun.source.tree.ConditionalExpressionTree;
 import com.sun.source.tree.ExpressionTree;
 import com.sun.source.tree.IdentifierTree;
@@ -12,21 +11,15 @@ import com.sun.source.tree.NewClassTree;
 import com.sun.source.tree.ParameterizedTypeTree;
 import com.sun.source.tree.Tree;
 import com.sun.source.tree.VariableTree;
-import com.sun.source.util.JavacTask;
 import com.sun.source.util.TreeScanner;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.stream.Stream;
 import javax.lang.model.element.Modifier;
-import javax.tools.JavaCompiler;
-import javax.tools.StandardJavaFileManager;
-import javax.tools.ToolProvider;
 
 /**
  * Fields of a module's classes that can grow: collections, queues, buffers and the threads that a class makes for itself. Left
@@ -99,18 +92,7 @@ final class GrowingFields {
     /** As {@code Class#field}, of all sources below the folder. */
     static Set<String> in(Path sources) throws IOException {
         Set<String> found = new TreeSet<>();
-        List<Path> files;
-        try (Stream<Path> all = Files.walk(sources)) {
-            files = all.filter(file -> file.toString().endsWith(".java")).toList();
-        }
-        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
-        try (StandardJavaFileManager manager = compiler.getStandardFileManager(null, null, null)) {
-            JavacTask task = (JavacTask) compiler.getTask(
-                    null, manager, null, List.of("-proc:none"), null, manager.getJavaFileObjectsFromPaths(files));
-            for (CompilationUnitTree unit : task.parse()) {
-                new Classes().scan(unit, found);
-            }
-        }
+        ParsedSources.below(sources).units().forEach(unit -> new Classes().scan(unit, found));
         return found;
     }
 

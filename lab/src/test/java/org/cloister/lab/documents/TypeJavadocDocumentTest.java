@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,15 +18,13 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 class TypeJavadocDocumentTest {
     private static final Path ROOT = Path.of(System.getProperty("cloister.root", ".."));
-    /** Modules of which main sources alone are checked. */
-    private static final Set<String> TESTS_NOT_YET = Set.of("agent-host", "agent-relay", "agent-vm");
 
     @Test
     void no_type_opens_with_a_preposition_or_conjunction() throws IOException {
         List<String> wrong = new ArrayList<>();
         int types = 0;
         for (String module : BuildModules.of(ROOT)) {
-            for (String set : TESTS_NOT_YET.contains(module) ? List.of("main") : List.of("main", "test")) {
+            for (String set : List.of("main", "test")) {
                 Path sources = ROOT.resolve(module).resolve("src").resolve(set).resolve("java");
                 if (Files.isDirectory(sources)) {
                     TypeJavadocs javadocs = TypeJavadocs.below(sources);

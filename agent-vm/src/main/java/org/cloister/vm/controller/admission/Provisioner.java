@@ -32,10 +32,10 @@ public interface Provisioner {
      * Permits an admitted worker's access if it was not permitted, and certifies its key for another day.
      *
      * @param nonce nonce of the circuit on which the grant is sent
-     * @param needsMungeKey whether the worker needs the munge key too
+     * @param isMungeKeyDue whether the worker needs the munge key too
      * @throws IOException if something is not available now; the worker asks again
      */
-    ReadmissionGrant readmit(AdmittedWorker worker, Nonce nonce, boolean needsMungeKey) throws IOException;
+    ReadmissionGrant readmit(AdmittedWorker worker, Nonce nonce, boolean isMungeKeyDue) throws IOException;
 
     /** Revokes the access of a ticket's workers. */
     void revokeAccess(String ticket);

@@ -333,7 +333,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     private void readmit(WorkerSession session, VmMessage.Resume resume, WorkerReadmission.Decision.Readmit readmit) {
         try {
-            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.needsMungeKey()));
+            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.isMungeKeyDue()));
         } catch (IOException e) {
             LOG.error(
                     "worker {} of ticket {}: cannot be readmitted yet: {}",
@@ -342,7 +342,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
                     e.getMessage());
             // A worker that needs a certificate only continues with its current one; one that needs the munge key
             // reconnects.
-            if (readmit.needsMungeKey()) {
+            if (readmit.isMungeKeyDue()) {
                 session.finishOutput();
             }
         }

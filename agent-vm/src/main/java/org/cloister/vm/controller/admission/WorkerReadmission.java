@@ -34,8 +34,8 @@ final class WorkerReadmission {
     sealed interface Decision {
         record Continue() implements Decision {}
 
-        /** @param needsMungeKey whether the worker needs the munge key too */
-        record Readmit(AdmittedWorker worker, boolean needsMungeKey) implements Decision {}
+        /** @param isMungeKeyDue whether the worker needs the munge key too */
+        record Readmit(AdmittedWorker worker, boolean isMungeKeyDue) implements Decision {}
 
         /** @param slotLost whether it was the slot's own worker, so that no other may replace it */
         record Refuse(String clause, boolean slotLost) implements Decision {}

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Who was handed over to is known after a start, whatever stops the controlling VM. */
+/** Tests that admitted workers are known after a restart, whatever stops the controlling VM. */
 class AdmittedWorkersTest {
     private static final String TICKET = "b".repeat(26);
 

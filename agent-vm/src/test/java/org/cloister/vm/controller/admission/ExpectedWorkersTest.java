@@ -13,7 +13,10 @@ import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.Ticket;
 import org.junit.jupiter.api.Test;
 
-/** Of which allocation workers are expected: what a relay has signed is the ticket's only if it says so of this ticket. */
+/**
+ * Tests from which allocation workers are expected: one that a relay signed is the ticket's only if it names this
+ * ticket.
+ */
 class ExpectedWorkersTest {
     private static final String OTHER = "a".repeat(26);
 

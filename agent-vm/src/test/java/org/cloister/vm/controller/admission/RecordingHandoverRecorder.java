@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.cloister.protocol.handover.HandoverDocument;
 
-/** What is for receipts. */
+/** Recorder that keeps in memory what receipts need. */
 final class RecordingHandoverRecorder implements HandoverRecorder {
     final List<String> recorded = new CopyOnWriteArrayList<>();
     volatile boolean fails;

@@ -7,7 +7,7 @@ import org.cloister.vm.controller.provision.WorkerAccess;
 import org.cloister.vm.controller.storage.NfsExport;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 
-/** Who was let in, in order. */
+/** Access that records in order which workers were admitted. */
 final class RecordingWorkerAccess implements WorkerAccess {
     final List<String> recorded = new CopyOnWriteArrayList<>();
     volatile boolean fails;

@@ -12,7 +12,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.junit.jupiter.api.Test;
 
-/** Which circuits give way when there are too many of them. */
+/** Tests which circuits are closed when there are too many of them. */
 class UnauthenticatedCircuitsTest {
     private final UnauthenticatedCircuits<IncomingCircuit> circuits =
             new UnauthenticatedCircuits<>(IncomingCircuit::key);

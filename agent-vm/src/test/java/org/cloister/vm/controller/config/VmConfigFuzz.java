@@ -9,7 +9,7 @@ import org.cloister.daemon.InvalidConfigException;
 import org.cloister.vm.boot.AgentVmConfig;
 import org.cloister.vm.system.users.ProjectMembers;
 
-/** Whatever lies in the files of agent-vm: what they say, or problems with lines. */
+/** Fuzzes the readers of agent-vm's files: each input is settings, or problems with lines. */
 class VmConfigFuzz {
     @FuzzTest(maxDuration = "60s")
     void configurations_and_members_end_in_a_value_or_in_problems(byte[] bytes) throws IOException {

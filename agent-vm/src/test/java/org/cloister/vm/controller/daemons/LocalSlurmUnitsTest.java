@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What units say; that a unit of systemd keeps what they say is seen in a controlling VM, {@code ControllerBoundaryTest}. */
+/** Tests the text of units; {@code ControllerBoundaryTest} shows in a controlling VM that systemd enforces it. */
 class LocalSlurmUnitsTest {
     private static final Path STATE = Path.of("/project/cloister/slurm");
-    private static final Path BELL = Path.of("/run/cloister/bell");
+    private static final Path NOTIFY_FILE = Path.of("/run/cloister/bell");
 
     private static List<String> lines(String unit) {
         return unit.lines().toList();
@@ -17,7 +17,7 @@ class LocalSlurmUnitsTest {
 
     @Test
     void slurms_daemons_have_an_account_without_privileges_and_come_back_whatever_ends_them() {
-        for (String unit : List.of(LocalSlurmUnits.controller(STATE, BELL), LocalSlurmUnits.accounting())) {
+        for (String unit : List.of(LocalSlurmUnits.controller(STATE, NOTIFY_FILE), LocalSlurmUnits.accounting())) {
             assertThat(lines(unit))
                     .contains(
                             "User=slurm",
@@ -34,13 +34,13 @@ class LocalSlurmUnitsTest {
     /** systemd leaves a mount below another one executable unless it is named. */
     @Test
     void wherever_they_write_nothing_is_executed() {
-        String controller = LocalSlurmUnits.controller(STATE, BELL);
+        String controller = LocalSlurmUnits.controller(STATE, NOTIFY_FILE);
         List<String> noexec = controller
                 .lines()
                 .filter(line -> line.startsWith("NoExecPaths="))
                 .flatMap(line -> List.of(line.replace("NoExecPaths=", "").split(" ", -1)).stream())
                 .toList();
-        assertThat(noexec).contains("/", STATE.toString(), BELL.toString(), "/run/slurmctld", "/run", "/dev");
+        assertThat(noexec).contains("/", STATE.toString(), NOTIFY_FILE.toString(), "/run/slurmctld", "/run", "/dev");
         List<String> own = controller
                 .lines()
                 .filter(line -> line.startsWith("TemporaryFileSystem="))
@@ -52,7 +52,7 @@ class LocalSlurmUnitsTest {
         assertThat(own).noneMatch(place -> noexec.contains(place.split(":", 2)[0]));
         assertThat(lines(controller))
                 .contains("ExecPaths=/usr/sbin/slurmctld /usr/lib/x86_64-linux-gnu /usr/lib64")
-                .contains("BindPaths=" + STATE + " " + BELL);
+                .contains("BindPaths=" + STATE + " " + NOTIFY_FILE);
         assertThat(lines(LocalSlurmUnits.accounting())).noneMatch(line -> line.startsWith("BindPaths="));
     }
 

@@ -12,7 +12,7 @@ import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What installing a submit plugin does to a running slurmctld, of whatever kind. */
+/** Contract of the installation of a submit plugin in a running slurmctld, of whatever kind. */
 public abstract class JobSubmitPluginContract {
     private static final Path SOURCE =
             Path.of(System.getProperty("cloister.root", "..")).resolve("packaging/src/slurm/job_submit.lua");

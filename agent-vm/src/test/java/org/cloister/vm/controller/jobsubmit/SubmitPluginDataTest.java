@@ -10,7 +10,7 @@ import org.cloister.vm.controller.config.HostShape;
 import org.junit.jupiter.api.Test;
 
 class SubmitPluginDataTest {
-    private static final Path BELL = Path.of("/run/cloister/bell");
+    private static final Path NOTIFY_FILE = Path.of("/run/cloister/bell");
     private static final List<HostShape> SHAPES = List.of(new HostShape(2, 64, 128_000, 0));
 
     @Test
@@ -25,12 +25,12 @@ class SubmitPluginDataTest {
     void takes_nothing_that_would_be_more_than_data() {
         for (String name : List.of("", "a\"b", "a]]", "a\\", "a\nb", "a&b", "ä", "x".repeat(65))) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new SubmitPluginData(1, BELL, List.of(name), SHAPES, 1024))
+                    .isThrownBy(() -> new SubmitPluginData(1, NOTIFY_FILE, List.of(name), SHAPES, 1024))
                     .withMessageStartingWith("features: ");
         }
-        for (String bell : List.of("bell", "/run/\"bell", "/run/a b")) {
+        for (String path : List.of("bell", "/run/\"bell", "/run/a b")) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new SubmitPluginData(1, Path.of(bell), List.of(), SHAPES, 1024))
+                    .isThrownBy(() -> new SubmitPluginData(1, Path.of(path), List.of(), SHAPES, 1024))
                     .withMessageStartingWith("bell: ");
         }
     }
@@ -38,21 +38,21 @@ class SubmitPluginDataTest {
     @Test
     void has_bounds() {
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new SubmitPluginData(0, BELL, List.of(), SHAPES, 1024))
+                .isThrownBy(() -> new SubmitPluginData(0, NOTIFY_FILE, List.of(), SHAPES, 1024))
                 .withMessage("release: want at least 1, have 0");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new SubmitPluginData(1, BELL, List.of("a", "a"), SHAPES, 1024))
+                .isThrownBy(() -> new SubmitPluginData(1, NOTIFY_FILE, List.of("a", "a"), SHAPES, 1024))
                 .withMessage("features: want at most 32, each once, have 2");
         assertThatIllegalArgumentException()
-                .isThrownBy(() -> new SubmitPluginData(1, BELL, List.of(), List.of(), 1024))
+                .isThrownBy(() -> new SubmitPluginData(1, NOTIFY_FILE, List.of(), List.of(), 1024))
                 .withMessage("shapes: want 1 to 64, have 0");
         assertThatIllegalArgumentException()
-                .isThrownBy(
-                        () -> new SubmitPluginData(1, BELL, List.of(), Collections.nCopies(65, SHAPES.get(0)), 1024))
+                .isThrownBy(() ->
+                        new SubmitPluginData(1, NOTIFY_FILE, List.of(), Collections.nCopies(65, SHAPES.get(0)), 1024))
                 .withMessage("shapes: want 1 to 64, have 65");
         for (long memory : new long[] {0, 128_001}) {
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> new SubmitPluginData(1, BELL, List.of(), SHAPES, memory))
+                    .isThrownBy(() -> new SubmitPluginData(1, NOTIFY_FILE, List.of(), SHAPES, memory))
                     .withMessage(
                             "memory of a CPU: want 1 to 128000 MiB, which the site's largest host has, have " + memory);
         }

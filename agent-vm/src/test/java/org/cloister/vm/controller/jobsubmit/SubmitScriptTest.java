@@ -11,7 +11,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the script takes, and what becomes of it; what it refuses is in {@link RefusalsDocumentTest}. */
+/**
+ * Tests jobs that the script accepts, and its changes to them; {@link RefusalsDocumentTest} has those that it refuses.
+ */
 class SubmitScriptTest {
     @TempDir
     Path folder;

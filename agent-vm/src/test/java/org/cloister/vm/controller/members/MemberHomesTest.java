@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** As root everything; otherwise for a member with our own number. */
+/** Tests members' homes: as root all of them, otherwise for a member with the test's own number. */
 class MemberHomesTest {
     @TempDir
     private Path storage = Path.of("");

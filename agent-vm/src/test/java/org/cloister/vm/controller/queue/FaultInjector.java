@@ -3,7 +3,7 @@ package org.cloister.vm.controller.queue;
 import java.util.Random;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** What may go wrong around a call: our process is killed before or after it, or its answer is lost. */
+/** Faults around a call: the process is killed before or after it, or its answer is lost. */
 final class FaultInjector {
     private final Random random;
     /** In thousandths of all calls. */

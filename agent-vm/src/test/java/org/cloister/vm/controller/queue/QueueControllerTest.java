@@ -21,7 +21,7 @@ import org.cloister.vm.controller.slurm.LocalSlurmNode;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Its threads. */
+/** Tests the queue's threads. */
 class QueueControllerTest {
     @TempDir
     private Path folder;

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What users see of it, without faults. */
+/** Tests what users see of a pass, without faults. */
 class SchedulingPassTest {
     private static final int STEP_LIMIT = 2000;
 

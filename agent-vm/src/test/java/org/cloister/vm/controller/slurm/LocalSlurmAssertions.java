@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Predicate;
 
-/** What tests see of a Local Slurm: now, or in the end. */
+/** Assertions about a Local Slurm: now, or in the end. */
 public abstract class LocalSlurmAssertions extends LocalSlurmTestData {
     private static final Duration CHECK_INTERVAL = Duration.ofMillis(50);
     /** A minute: a job that misses SIGTERM has SIGKILL after Slurm's KillWait, half a minute. */
@@ -59,7 +59,7 @@ public abstract class LocalSlurmAssertions extends LocalSlurmTestData {
         awaitHolds(what, () -> holds.test(slurm().jobs()));
     }
 
-    /** About what is there now. */
+    /** Condition of the present state. */
     @FunctionalInterface
     protected interface Condition {
         boolean isMet() throws IOException;

@@ -13,8 +13,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds for every {@link LocalSlurm}, the real one and the one in memory: one that nobody else uses, with accounting, whose
- * block's nodes have 2 CPUs, 2000 MiB and 4000 MiB of disk. Nothing but these tests places its jobs.
+ * Contract of every {@link LocalSlurm}, the real one and the one in memory, that nobody else uses, with accounting,
+ * whose block's nodes have 2 CPUs, 2000 MiB and 4000 MiB of disk. Nothing but these tests places its jobs.
  */
 public abstract class LocalSlurmContract extends LocalSlurmAssertions {
     /** 22.05 has died of a node deleted 0.1 s after the end of a heterogeneous job there, while backfill still knew it. */

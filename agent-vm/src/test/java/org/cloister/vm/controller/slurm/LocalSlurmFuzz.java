@@ -5,7 +5,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.cloister.slurm.SlurmUnavailableException;
 
-/** Whatever Slurm's programs print: jobs, nodes and throttles, or a refusal. The first byte chooses the parser. */
+/**
+ * Fuzzes the parsers of Slurm's output: each input is jobs, nodes and throttles, or is refused. The first byte chooses
+ * the parser.
+ */
 class LocalSlurmFuzz {
     private static final int PARSERS = 4;
 

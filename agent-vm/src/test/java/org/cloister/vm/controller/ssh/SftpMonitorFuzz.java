@@ -11,9 +11,9 @@ import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 
 /**
- * Whatever bytes come from either side: they go on as they are or end the session, and no file is opened, and no byte of one
- * sent, of which nothing was told before. The input is the client's bytes, the length of which stands in two bytes before
- * them, and the server's.
+ * Fuzzes the monitor with bytes of either side: they are forwarded unchanged or end the session, and no file is opened,
+ * and no byte of one sent, that was not reported before. The input is the client's bytes, the length of which stands in
+ * two bytes before them, and the server's.
  */
 class SftpMonitorFuzz {
     private static final int OPEN = 3;
@@ -25,9 +25,9 @@ class SftpMonitorFuzz {
         if (input.length < 2) {
             return;
         }
-        int asked = Math.min(input.length - 2, ByteBuffer.wrap(input).getShort() & 0xffff);
-        byte[] client = Arrays.copyOfRange(input, 2, 2 + asked);
-        byte[] server = Arrays.copyOfRange(input, 2 + asked, input.length);
+        int length = Math.min(input.length - 2, ByteBuffer.wrap(input).getShort() & 0xffff);
+        byte[] client = Arrays.copyOfRange(input, 2, 2 + length);
+        byte[] server = Arrays.copyOfRange(input, 2 + length, input.length);
         List<byte[]> opened = new ArrayList<>();
         long[] sent = new long[1];
         SftpMonitor watch = new SftpMonitor(new SftpMonitor.FileListener() {

@@ -12,7 +12,7 @@ import org.cloister.protocol.identity.CertificateRole;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What OpenSSH forwards for whom, with something that listens on two addresses of the VM's. */
+/** Tests which forwarding OpenSSH permits to whom, with a listener on two addresses of the VM. */
 @Timeout(120)
 class SshForwardingTest extends SingleLoginFixture {
     /** Of the loopback device too, and none that may be forwarded to. */

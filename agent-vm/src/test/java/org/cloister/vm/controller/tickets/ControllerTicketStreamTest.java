@@ -241,7 +241,7 @@ class ControllerTicketStreamTest {
         public void onLost(String why) {}
     }
 
-    /** As a relay's: asks who it is, says who it is itself, and has nodes for every ticket. */
+    /** Relay's end of the stream: asks for the VM's identity, states its own, and has nodes for every ticket. */
     private final class RelayStub extends ChannelInboundHandlerAdapter {
         void install(Channel stream) {
             stream.pipeline()

@@ -11,9 +11,9 @@ import org.cloister.protocol.ticket.Ticket;
 /**
  * A ticket as a relay hears it.
  *
- * @param life whose word it is, by epoch
+ * @param controllerEpoch epoch of the controlling VM that signed it
  */
-record ReceivedTicket(Ticket ticket, long life) {
+record ReceivedTicket(Ticket ticket, long controllerEpoch) {
     /** @param key of who has to have signed it */
     static ReceivedTicket read(AgentTicketMessage message, SigningKey key) throws Exception {
         assertThat(message).isInstanceOf(AgentTicketMessage.Submit.class);

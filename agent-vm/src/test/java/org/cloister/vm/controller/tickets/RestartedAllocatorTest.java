@@ -12,7 +12,7 @@ import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketState;
 import org.junit.jupiter.api.Test;
 
-/** What an allocator does with the tickets of an earlier process, of an earlier boot, and with those that have expired. */
+/** Tests an allocator with the tickets of an earlier process, of an earlier boot, and with those that have expired. */
 class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
     @Test
     void after_a_kill_the_same_ticket_is_said_and_the_next_has_the_next_place() throws Exception {
@@ -46,7 +46,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
         assertThat(anew.id()).isEqualTo(ID);
         assertThat(anew.epoch()).isEqualTo(2);
         assertThat(anew.sequence()).isEqualTo(1);
-        assertThat(ReceivedTicket.read(sent.get(1), key).life()).isEqualTo(2);
+        assertThat(ReceivedTicket.read(sent.get(1), key).controllerEpoch()).isEqualTo(2);
         assertThat(events).isEmpty();
     }
 
@@ -69,7 +69,7 @@ class RestartedAllocatorTest extends SiteWorkerAllocatorFixture {
             assertThat(ordered(sent.get(1)))
                     .as("the same, by the key of this boot")
                     .isEqualTo(before);
-            assertThat(ReceivedTicket.read(sent.get(1), key).life())
+            assertThat(ReceivedTicket.read(sent.get(1), key).controllerEpoch())
                     .as("and in its word")
                     .isEqualTo(2);
         }

@@ -29,7 +29,7 @@ import org.cloister.protocol.ticket.SignedTicketFixture;
 import org.cloister.protocol.ticket.SignedTicketFixture.Signer;
 import org.junit.jupiter.api.Test;
 
-/** Whose nodes a controlling VM takes, and until when. */
+/** Tests whose nodes a controlling VM accepts, and until when. */
 class SiteTrustTest {
     private static final Instant NOW = SignedTicketFixture.NOW.plusSeconds(60);
 

@@ -16,7 +16,7 @@ import org.cloister.protocol.ticket.TicketState;
 import org.cloister.vm.controller.tickets.WorkerEvent.EndReason;
 import org.junit.jupiter.api.Test;
 
-/** What is sent to the relay and reported to the queue, whatever is lost or late on the way. */
+/** Tests what is sent to the relay and reported to the queue, whatever is lost or late on the way. */
 class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
     @Test
     void a_ticket_goes_from_its_order_to_nodes_and_a_good_end() throws Exception {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What holds for all {@link WorkerAllocator}, on a site of a few hosts that nobody else uses. */
+/** Contract of every {@link WorkerAllocator}, on a site of a few hosts that nobody else uses. */
 public abstract class WorkerAllocatorContract {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final String LETTERS = "abcdefghijklmnopqrstuvwxyz234567";
@@ -294,7 +294,7 @@ public abstract class WorkerAllocatorContract {
         workers.start(events::add);
     }
 
-    /** Before the first. */
+    /** Listener before the first one is set. */
     private static final class NoListener implements WorkerAllocator {
         @Override
         public void start(java.util.function.Consumer<WorkerEvent> events) {}

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What one opening brings, the next finds. */
+/** Tests that the next opening finds what an opening stored. */
 class ProjectConfigStoreTest {
     private static final String SETTINGS = "[[shape]]\nhosts = 4\ncpus = 16\nmemory-mib = 65536\n";
 

@@ -26,7 +26,7 @@ import org.cloister.vm.system.users.ProjectMember;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an opener brings is taken, and with one thing changed it is not, in that thing's word. */
+/** Tests that an opener's unlock is accepted, and with one change is refused with that change's reason. */
 class UnlockVerificationTest {
     private final ControllerUnlockFixture fixture = new ControllerUnlockFixture();
 

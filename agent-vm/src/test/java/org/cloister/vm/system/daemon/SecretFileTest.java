@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a daemon finds of a secret that it is given, and what is left of it afterwards. */
+/** Tests what a daemon finds of a secret that it was given, and what remains of it afterwards. */
 class SecretFileTest {
     @TempDir
     private Path folder;

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What systemd is told, and in which order; a program in its place writes down what it hears. */
+/** Tests the commands to systemd and their order; a program in its place records them. */
 class SystemdUnitControlTest {
     @TempDir
     private Path folder;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** With mounts of its own, and a file system that somebody is in. */
+/** Tests unmounting with mounts of the test's own, and with a file system that a process uses. */
 class UnmounterTest {
     @TempDir
     private Path folder;

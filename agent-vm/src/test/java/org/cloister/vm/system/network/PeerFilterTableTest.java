@@ -7,7 +7,7 @@ import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.TunnelAddress;
 import org.junit.jupiter.api.Test;
 
-/** What the kernel makes of these words is {@code VmNetworkTest}'s of the lab. */
+/** Tests the text of the rules; {@code VmNetworkTest} of the lab tests what the kernel makes of it. */
 class PeerFilterTableTest {
     @Test
     void lets_esp_and_ike_of_the_plans_machines_through() {

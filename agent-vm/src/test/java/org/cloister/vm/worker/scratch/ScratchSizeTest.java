@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** By the real LUKS2 header and the real mkfs.ext4, on files that are holes for the most part. */
+/** Tests sizes with the real LUKS2 header and the real mkfs.ext4, on files that are mostly holes. */
 class ScratchSizeTest {
     private static final long MIB = 1 << 20;
     private static final int HEADER_COPY = 64 << 10;

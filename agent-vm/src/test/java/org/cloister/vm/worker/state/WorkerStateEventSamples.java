@@ -22,7 +22,7 @@ import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.vm.worker.steps.SetupStep;
 
-/** What a course hears of its host and its controlling VM. */
+/** Events of a worker's host and of its controlling VM. */
 final class WorkerStateEventSamples {
     static final Nonce NONCE = Nonce.random(new SecureRandom());
     static final HandoverDocument HAND_OVER = handOver();

@@ -13,7 +13,10 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.vm.worker.steps.SetupStep;
 import org.junit.jupiter.api.Test;
 
-/** What a worker's course does with what it is given anew, and when it comes for it. Time is the test's. */
+/**
+ * Tests when a worker's state machine renews its certificates and keys, and what it does with new ones. Time is the
+ * test's.
+ */
 class WorkerStateMachineRenewalTest {
     private static final Duration LEASE = Duration.ofHours(8);
     private static final Duration RENEWAL = Duration.ofHours(12);

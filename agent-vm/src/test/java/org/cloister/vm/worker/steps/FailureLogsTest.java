@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is left of logs, by this machine's programs; of its journal alone the test says what is in it. */
+/** Tests which logs remain, with this machine's programs; the content of its journal is the test's. */
 class FailureLogsTest {
     private static final Instant NOW = Instant.ofEpochSecond(1_764_000_000L, 7);
     private static final String FOLDER = "cloister-mfrggzdfmztwq2lk-3-1764000000";

@@ -29,7 +29,7 @@ import org.cloister.vm.system.users.ProjectMember;
 import org.cloister.vm.worker.storage.StorageMount;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of a hand-over: of slot 3 in a job of two. */
+/** Tests the plan that follows from a hand-over: of slot 3 in a job of two. */
 class NodePlanTest {
     private static final String OWN = "mfrggzdfmztwq2lk-3";
     private static final String OTHER = "mfrggzdfmztwq2lk-2";

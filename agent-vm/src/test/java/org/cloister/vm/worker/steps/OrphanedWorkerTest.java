@@ -14,7 +14,7 @@ import org.cloister.vm.boot.BootJournal;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an agent does that finds a worker without its keys. */
+/** Tests an agent that finds a worker without its keys. */
 class OrphanedWorkerTest {
     @TempDir
     private Path folder;
