@@ -26,8 +26,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A host's agent is killed at every step of its ledger, up and down, and while it mends, with the real libvirtd, QEMU and Open
- * vSwitch: the next one has everything gone or everything right, from what is on the host alone, and half of them within 5 s of
- * their start.
+ * vSwitch: the next one has everything gone or everything right, from what is on the host alone. How long it took is printed.
  */
 @Tag("scenario")
 @Tag("host")
