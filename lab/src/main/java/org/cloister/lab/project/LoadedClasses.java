@@ -24,9 +24,16 @@ public final class LoadedClasses {
     private static final Pattern MADE = Pattern.compile(
             "#.*|[^@].*(\\$Proxy|Generated(Constructor|Method)Accessor|\\$\\$Lambda|\\$jnr\\$ffi\\$|0x).*");
 
+    private static final String OWN = "org/cloister/";
+
     private LoadedClasses() {}
 
-    /** @param list one class or lambda a line, sorted; existing entries stay */
+    /**
+     * Adds them to the list. Entries of Java and of libraries stay; our own classes are in the packages' lists by their
+     * jars, and our own lambdas are those of this run.
+     *
+     * @param list one class or lambda a line, sorted
+     */
     public static void addTo(Path list, LabHome home, ProgressLog steps) throws IOException {
         Path folder = Files.createTempDirectory("cloister-classes");
         Lab.remove(home, NAME);
@@ -35,8 +42,9 @@ public final class LoadedClasses {
             try (ProjectFixture project =
                     ProjectFixture.first(WorkingSite.start(lab, folder.resolve("site")), folder.resolve("people"))) {
                 Set<String> all = new TreeSet<>(Files.readAllLines(list));
+                all.removeIf(line -> line.contains(OWN));
                 steps.runStep("a controlling VM, and a worker with a job", () -> collect(project, all));
-                all.removeIf(line -> MADE.matcher(line).matches());
+                all.removeIf(line -> line.startsWith(OWN) || MADE.matcher(line).matches());
                 Files.write(list, all);
             }
         } finally {
