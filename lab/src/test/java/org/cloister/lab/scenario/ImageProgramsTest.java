@@ -11,6 +11,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.cloister.base.process.Nft;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
 import org.cloister.protocol.image.ImageLayer;
@@ -105,9 +106,11 @@ class ImageProgramsTest {
         Set<String> called = called(CALL);
         called.removeAll(WORDS);
         assertThat(called)
-                .contains("nft", "ip", "mkfs.ext4", "exportfs", "rpc.nfsd", "mariadb-install-db", "sacctmgr", "lua5.1")
+                .contains("ip", "mkfs.ext4", "exportfs", "rpc.nfsd", "mariadb-install-db", "sacctmgr", "lua5.1")
                 .contains("rsync", "setpriv", "ssh-keygen", "/usr/sbin/chronyd", "/usr/sbin/charon-systemd");
         called.addAll(BEHIND);
+        // base runs it for agent-vm.
+        called.addAll(Nft.ofThisMachine().command());
         assertThat(called)
                 .allSatisfy(name -> assertThat(files)
                         .containsAnyElementsOf(
