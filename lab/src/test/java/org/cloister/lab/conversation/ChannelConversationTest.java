@@ -41,6 +41,7 @@ import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.worker.TestWorkerAdmission;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -50,6 +51,7 @@ import org.junit.jupiter.api.io.TempDir;
  * ends with it, or one of the agents, and starts again. In the end the VM is what its host had on disk, the host knows that it
  * spoke, and what one of them vouched for is what the other one showed; or both know that there is nothing.
  */
+@Tag("boundary")
 @Timeout(900)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class ChannelConversationTest {

@@ -31,6 +31,7 @@ import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.vm.VmRunCode;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -39,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code agentctl host run} and a host's desk, each as it is. The socket loses nothing but with its daemon, which ends in front of
  * and behind each line once: one VM is made and its step hears of its end, or none is made and the step hears that.
  */
+@Tag("boundary")
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class HostRunConversationTest {

@@ -24,6 +24,7 @@ import org.cloister.relay.links.TestSite;
 import org.cloister.transport.link.RecordCuttingProxy;
 import org.cloister.transport.link.RecordCuttingProxy.From;
 import org.cloister.transport.link.RenewalClient;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A host, the relay and the site's desk, each as it is: each of the four messages of a renewal is lost once with its link, and the
  * host has its next certificate in the end.
  */
+@Tag("boundary")
 @Timeout(180)
 class RenewalLinkCutTest {
     /** Half of it is over some seconds after it is issued, for it begins two minutes before. */

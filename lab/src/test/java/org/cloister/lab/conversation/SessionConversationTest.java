@@ -33,6 +33,7 @@ import org.cloister.transport.tls.TlsCredential;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -43,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * it knows who it is, and keeps nothing of a session that has ended. Where a circuit has SSH in it places are drawn;
  * {@code -Dcloister.sweep.all=true} leaves none out, {@code -Dcloister.seed} repeats.
  */
+@Tag("boundary")
 @Timeout(1200)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class SessionConversationTest extends PersonFixture {
