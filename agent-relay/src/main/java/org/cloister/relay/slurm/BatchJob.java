@@ -45,15 +45,17 @@ final class BatchJob {
     /**
      * Returns the batch script: one step with one task on each node, which gets all that the job has there:
      * {@code --mem=0}, and all CPUs by srun's default. Without {@code --nodes} and {@code --ntasks} srun uses the job's
-     * number of tasks and starts the step several times on a node.
+     * number of tasks and starts the step several times on a node. srun of Slurm 23.11 and newer takes the job's CPUs
+     * per task for the step's from the two variables, and the step would have one task's CPUs alone.
      */
     static String script(JobSubmission what, GlobalSlurmSettings settings) {
-        return "#!/bin/sh\nexec %s --nodes=%d --ntasks=%d --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 %s %s\n"
-                .formatted(
-                        settings.program("srun"),
-                        what.nodes(),
-                        what.nodes(),
-                        String.join(" ", settings.step()),
-                        what.ticket());
+        return "#!/bin/sh\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\n"
+                + "exec %s --nodes=%d --ntasks=%d --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 %s %s\n"
+                        .formatted(
+                                settings.program("srun"),
+                                what.nodes(),
+                                what.nodes(),
+                                String.join(" ", settings.step()),
+                                what.ticket());
     }
 }

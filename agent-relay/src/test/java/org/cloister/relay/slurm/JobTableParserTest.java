@@ -132,8 +132,9 @@ class JobTableParserTest {
                 .contains("--no-requeue", "--export=NONE", "--propagate=NONE", "--chdir=/")
                 .allMatch(word -> word.startsWith("--"));
         assertThat(BatchJob.script(what, settings))
-                .isEqualTo("#!/bin/sh\nexec srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --mem=0"
-                        + " --kill-on-bad-exit=1 /usr/bin/agentctl host run " + TICKET + "\n");
+                .isEqualTo(
+                        "#!/bin/sh\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\nexec srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --mem=0"
+                                + " --kill-on-bad-exit=1 /usr/bin/agentctl host run " + TICKET + "\n");
     }
 
     @Test

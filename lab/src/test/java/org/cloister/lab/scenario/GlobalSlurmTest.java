@@ -205,7 +205,8 @@ class GlobalSlurmTest extends GlobalSlurmContract {
         assertThat(output.lines().map(String::strip).filter(line -> line.contains(ticket)))
                 .containsExactlyInAnyOrder("JobId=" + id + " JobName=" + ticket, "Comment=" + ticket);
         assertThat(script.strip())
-                .isEqualTo("#!/bin/sh\nexec " + programs.folder().resolve("srun")
+                .isEqualTo("#!/bin/sh\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\nexec "
+                        + programs.folder().resolve("srun")
                         + " --nodes=1 --ntasks=1 --ntasks-per-node=1 --mem=0 --kill-on-bad-exit=1 "
                         + ends.resolve("step") + " " + ticket);
         List<String> everywhere =
