@@ -67,11 +67,28 @@ local REFUSED = {
   {"batch_features", "--batch", NO_FEATURE, "all nodes of a job are alike; leave --batch out"},
 }
 
+-- From Slurm 24.11 on --cpus-per-task stands in tres_per_task, too: cpu=2,gres/gpu=1.
+local function without_cpus(tres)
+  if tres == nil or tres == "" then
+    return tres
+  end
+  local others = {}
+  for word in string.gmatch(tres, "[^,]+") do
+    if not string.find(word, "^cpu[=:]%d+$") then
+      others[#others + 1] = word
+    end
+  end
+  return #others > 0 and table.concat(others, ",") or nil
+end
+
 local function refuse_fields(job, change)
   for _, each in ipairs(REFUSED) do
     local value = job[each[1]]
+    if each[1] == "tres_per_task" then
+      value = without_cpus(value)
+    end
     if value ~= nil and (change or value ~= "") then
-      refuse(each[3], "%s=%s: %s", each[2], shown((string.gsub(value, "^gres:", ""))), each[4])
+      refuse(each[3], "%s=%s: %s", each[2], shown((string.gsub(value, "^gres[:/]", ""))), each[4])
     end
   end
   local switches = number(job.req_switch, NONE32)

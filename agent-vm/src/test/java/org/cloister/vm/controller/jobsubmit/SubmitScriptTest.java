@@ -62,6 +62,20 @@ class SubmitScriptTest {
         }
     }
 
+    /** As slurmctld 24.11 and 26.05 fill it; the refusals' page has those of 22.05. */
+    @Test
+    void cpus_in_the_field_of_a_tasks_resources_are_no_gpus() throws IOException {
+        assertThat(taken("cpus_per_task = 2, min_cpus = 2, tres_per_task = 'cpu=2'"))
+                .isEqualTo(taken("cpus_per_task = 2, min_cpus = 2"));
+        assertThat(code("submitted", "cpus_per_task = 65, min_cpus = 65, tres_per_task = 'cpu=65'"))
+                .isEqualTo("2014");
+        for (String each : List.of("cpu=3,gres/gpu=1", "gres/gpu=1", "gres/gpu=1,cpu=3", "gres/gpu=1,cpux=3")) {
+            assertThat(script.run("print(submitted({tres_per_task = '" + each + "'}))"))
+                    .as(each)
+                    .startsWith("2072\t--gpus-per-task=gpu=1");
+        }
+    }
+
     @Test
     void what_a_user_wrote_is_shown_short_and_printable() throws IOException {
         String text = script.run("print(select(2, submitted({req_nodes = 'h\\n\\27[31m' .. string.rep('x', 2000)})))");
