@@ -4,6 +4,11 @@ package org.cloister.relay.slurm;
 public enum GlobalJobState {
     /** The job waits, is held or requeued, or its nodes are not up yet. */
     PENDING,
+    /**
+     * Slurm reports a state that this version does not know. The job has not ended, and nothing follows from it until
+     * Slurm reports another one.
+     */
+    UNKNOWN,
     /** The job has its nodes; suspended jobs count too. */
     RUNNING,
     /**

@@ -27,6 +27,7 @@ final class JobTableParser {
     static final String SACCT_FORMAT = "JobIDRaw,State,NodeList,Reason,JobName";
 
     private static final Pattern ID = Pattern.compile("[1-9][0-9]{0,9}");
+    private static final Pattern STATE = Pattern.compile("[A-Z][A-Z_]{1,30}");
     private static final List<String> NO_NODES = List.of("", "(null)", "n/a", "None assigned");
     private static final int MAX_JOBS = 100_000;
 
@@ -108,8 +109,7 @@ final class JobTableParser {
 
     private static Row row(String program, String id, String name, String state, String reason, String nodes)
             throws SlurmUnavailableException {
-        GlobalJobState known = STATES.get(state);
-        if (known == null || !ID.matcher(id).matches()) {
+        if (!STATE.matcher(state).matches() || !ID.matcher(id).matches()) {
             throw unexpectedLine(program, id + " " + state);
         }
         String clean = reason.equals("None") ? "" : reason.replaceAll("[^ -~]", "?");
@@ -117,7 +117,8 @@ final class JobTableParser {
         return new Row(
                 Long.parseLong(id),
                 name,
-                known,
+                // Newer releases of Slurm have other states; one such job does not hide all others.
+                STATES.getOrDefault(state, GlobalJobState.UNKNOWN),
                 clean.substring(0, Math.min(clean.length(), REASON_WIDTH)),
                 folded,
                 program.equals("squeue") && nodes.length() >= NODES_WIDTH);

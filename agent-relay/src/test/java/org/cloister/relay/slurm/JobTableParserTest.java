@@ -62,7 +62,8 @@ class JobTableParserTest {
                 line("-1", "RUNNING", "None", "h1", TICKET),
                 line("1_2", "RUNNING", "None", "h1", TICKET),
                 line("99999999999", "RUNNING", "None", "h1", TICKET),
-                line("1", "SOMETHING", "None", "h1", TICKET),
+                line("1", "", "None", "h1", TICKET),
+                line("1", "Running", "None", "h1", TICKET),
                 line("1", "RUNNING", "None", "h1 h2", TICKET),
                 line("1", "RUNNING", "None", "--version", TICKET),
                 line("1", "RUNNING", "None", "h1;id", TICKET));
@@ -71,6 +72,17 @@ class JobTableParserTest {
                     .as(each)
                     .isInstanceOf(SlurmUnavailableException.class);
         }
+    }
+
+    /** A pending job of {@code sbatch --requeue=expedite}, Slurm 25.11. */
+    @Test
+    void a_state_that_is_not_known_is_no_end_and_hides_no_other_job() throws Exception {
+        assertThat(JobTableParser.squeue(
+                        line("1", "EXPEDITING", "None", "", TICKET) + line("2", "RUNNING", "None", "h1", TICKET)))
+                .extracting(JobTableParser.Row::state)
+                .containsExactly(GlobalJobState.UNKNOWN, GlobalJobState.RUNNING);
+        assertThat(GlobalJobState.UNKNOWN.hasEnded()).isFalse();
+        assertThat(JobTableParser.sacct("8|EXPEDITING|h1|None|" + TICKET)).isEmpty();
     }
 
     @Test
@@ -85,7 +97,7 @@ class JobTableParserTest {
                 .containsExactly(
                         new JobTableParser.Row(4, TICKET, GlobalJobState.CANCELLED, "", "", false),
                         new JobTableParser.Row(8, TICKET, GlobalJobState.COMPLETED, "Dependency", "h1", false));
-        for (String bad : List.of("8|COMPLETED|h1|None\n", "\n", "8|DONE|h1|None|" + TICKET)) {
+        for (String bad : List.of("8|COMPLETED|h1|None\n", "\n", "8|done|h1|None|" + TICKET)) {
             assertThatThrownBy(() -> JobTableParser.sacct(bad)).isInstanceOf(SlurmUnavailableException.class);
         }
     }

@@ -113,6 +113,16 @@ class TicketReconcilerTest {
     }
 
     @Test
+    void a_job_of_an_unknown_state_changes_nothing_and_can_be_cancelled() {
+        for (TicketState state : List.of(TicketState.QUEUED, TicketState.RUNNING)) {
+            assertThat(TicketReconciler.nextSteps(ticket(state, 7, true), seen(job(7, GlobalJobState.UNKNOWN))))
+                    .isEmpty();
+            assertThat(TicketReconciler.nextSteps(stopped(state, 7, true), seen(job(7, GlobalJobState.UNKNOWN))))
+                    .containsExactly(new Step.Cancel(List.of(7L)));
+        }
+    }
+
+    @Test
     void a_job_that_slurm_and_accounting_do_not_know_any_more_is_lost() {
         assertThat(TicketReconciler.nextSteps(ticket(TicketState.RUNNING, 7, true), accounted()))
                 .containsExactly(new Step.End(TicketEnd.LOST, "the Global Slurm no longer knows job 7"));
@@ -120,7 +130,8 @@ class TicketReconcilerTest {
 
     @Test
     void a_job_that_goes_on_in_accounting_alone_is_lost() {
-        for (GlobalJobState state : List.of(GlobalJobState.PENDING, GlobalJobState.RUNNING, GlobalJobState.ENDING)) {
+        for (GlobalJobState state : List.of(
+                GlobalJobState.PENDING, GlobalJobState.UNKNOWN, GlobalJobState.RUNNING, GlobalJobState.ENDING)) {
             assertThat(TicketReconciler.nextSteps(ticket(TicketState.RUNNING, 7, true), accounted(job(7, state))))
                     .containsExactly(new Step.End(TicketEnd.LOST, "the Global Slurm no longer knows job 7"));
             assertThat(TicketReconciler.nextSteps(ticket(TicketState.QUEUED, 7, true), accounted(job(7, state))))
