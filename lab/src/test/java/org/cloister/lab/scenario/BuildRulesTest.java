@@ -29,17 +29,8 @@ class BuildRulesTest {
 
     @BeforeEach
     void copyTheTree() throws IOException {
-        List<String> modules = List.of(
-                "base",
-                "protocol",
-                "transport",
-                "audit-log",
-                "ovs-bridge",
-                "strongswan-conf",
-                "daemon",
-                "slurm-commands",
-                "agent-relay",
-                "agentctl");
+        // Without protocol and what needs it: its generator resolves base, which this phase does not compile.
+        List<String> modules = List.of("base", "ovs-bridge", "strongswan-conf", "daemon", "slurm-commands");
         for (String part : List.of("pom.xml", ".mvn", "build")) {
             copy(part);
         }
@@ -57,7 +48,6 @@ class BuildRulesTest {
 
     @Test
     void refuses_a_dependency_that_is_no_arrow() throws IOException {
-        // Of a leaf on a leaf: protocol's own generator wants every dependency before the rule is asked.
         edit("ovs-bridge/pom.xml", "<dependencies>", """
                 <dependencies>
                     <dependency>
