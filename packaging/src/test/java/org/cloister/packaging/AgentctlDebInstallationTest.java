@@ -12,11 +12,13 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")
+@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|6|7|9|10", disabledReason = "not its turn")
 class AgentctlDebInstallationTest {
     /** dpkg's own records and logs, and /tmp, where the test puts packages and Java its statistics. */
     private static final List<String> NOT_OURS =

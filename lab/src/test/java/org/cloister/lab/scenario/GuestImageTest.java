@@ -23,6 +23,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("scenario")
 @Tag("ground")
 @ExtendWith(SharedLab.class)
+@RotatedScenario({6, 8, 10})
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class GuestImageTest {
     @SuppressWarnings("NullAway.Init") // boot sets it before any test

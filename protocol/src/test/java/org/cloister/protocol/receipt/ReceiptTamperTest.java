@@ -107,13 +107,15 @@ class ReceiptTamperTest {
         }
     }
 
+    /** A fourth of them, other ones in each run; all with {@code lab/test --all}. */
     @Test
     void every_byte_of_a_receipt_counts() throws Exception {
         byte[] envelope = world.sign(world.refused());
         assertThat(world.verify(envelope).isVerified()).isTrue();
         SecureRandom random = new SecureRandom();
         List<Integer> unnoticed = new ArrayList<>();
-        for (int i = 0; i < envelope.length; i++) {
+        int step = Boolean.getBoolean("cloister.sweep.all") ? 1 : 4;
+        for (int i = random.nextInt(step); i < envelope.length; i += step) {
             byte[] changed = envelope.clone();
             changed[i] ^= (byte) (1 << random.nextInt(8));
             try {
