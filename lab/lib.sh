@@ -55,6 +55,18 @@ require_root() {
     [ "$(id -u)" = 0 ] || die "uid $(id -u): the lab makes namespaces and starts daemons as root" "run it with sudo"
 }
 
+own_release() {
+    sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
+}
+
+# What a value of --release names needs a file system: one release, or MACHINE=RELEASE,... .
+make_roots() { # value
+    local suite
+    for suite in $(tr ',' '\n' <<<"$1" | sed 's/^[^=]*=//' | sort -u); do
+        lab/root "$suite"
+    done
+}
+
 # The lab's own program, built by lab/setup.
 lab_main() {
     [ -f lab/target/classpath ] || die "the lab is not built" "run lab/setup"

@@ -33,11 +33,10 @@ public final class CharonPair implements AutoCloseable {
         Lab.remove(home, name);
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("hosts"), "127.0.0.1 localhost\n");
-        Path caches = Files.createDirectories(home.cache(""));
         List<Side> ends = new ArrayList<>();
         for (String end : List.of("one", "two")) {
             Path own = folder.resolve(end);
-            ends.add(new Side(Sandbox.start(name, end, own, caches), own));
+            ends.add(new Side(Sandbox.start(home, name, end, own, LabRelease.own()), own));
         }
         CharonPair pair = new CharonPair(home, name, ends);
         String other = Long.toString(pair.side(2).sandbox.pid());

@@ -21,6 +21,9 @@ public final class Lab {
 
     private static final String SITE = "site";
     private static final int HOSTS = 2;
+    /** Names of its machines. */
+    public static final List<String> MACHINES = List.of(SITE, "h1", "h2");
+
     private static final String NETWORK = "192.168.140.";
 
     private final LabName name;
@@ -36,8 +39,13 @@ public final class Lab {
                 new LabGlobalSlurm(site, hosts.stream().map(LabHost::machine).toList());
     }
 
-    /** Starts a lab from nothing; a failure leaves nothing of it. */
+    /** Starts a lab whose machines have this machine's release. */
     public static Lab up(LabHome home, LabName name, ProgressLog steps) throws IOException {
+        return up(home, name, LabReleases.parse("", MACHINES, home), steps);
+    }
+
+    /** Starts a lab from nothing; a failure leaves nothing of it. */
+    public static Lab up(LabHome home, LabName name, LabReleases releases, ProgressLog steps) throws IOException {
         Path folder = home.folder(name);
         if (Files.exists(folder) || !Sandbox.find(name).isEmpty()) {
             throw new LabException(
@@ -45,7 +53,7 @@ public final class Lab {
         }
         boolean up = false;
         try {
-            Lab lab = start(home, name, steps);
+            Lab lab = start(home, name, releases, steps);
             up = true;
             return lab;
         } finally {
@@ -118,21 +126,21 @@ public final class Lab {
         return site.command(argv);
     }
 
-    private static Lab start(LabHome home, LabName name, ProgressLog steps) throws IOException {
+    private static Lab start(LabHome home, LabName name, LabReleases releases, ProgressLog steps) throws IOException {
         Path folder = Files.createDirectories(home.folder(name));
         Files.writeString(folder.resolve("version"), VERSION + "\n");
         Files.writeString(folder.resolve("hosts"), hostsFile(), StandardCharsets.US_ASCII);
         LabAccelerator accelerator =
                 steps.step("accelerator: does KVM run a guest?", () -> LabAccelerator.choose(folder));
         steps.remark("guests run on " + accelerator);
-        Path caches = Files.createDirectories(home.cache(""));
         List<LabHost> hosts = new ArrayList<>();
         LabMachine site = steps.step("namespaces and links", () -> {
-            LabMachine machine = machine(folder, SITE, 1, Sandbox.start(name, SITE, folder.resolve(SITE), caches));
+            LabMachine machine =
+                    machine(folder, SITE, 1, Sandbox.start(home, name, SITE, folder.resolve(SITE), releases.of(SITE)));
             LabNetwork network = LabNetwork.start(machine);
             for (int i = 1; i <= HOSTS; i++) {
                 String host = "h" + i;
-                Sandbox sandbox = Sandbox.start(name, host, folder.resolve(host), caches);
+                Sandbox sandbox = Sandbox.start(home, name, host, folder.resolve(host), releases.of(host));
                 hosts.add(LabHost.of(machine(folder, host, i + 1, sandbox), accelerator));
                 network.join(hosts.get(i - 1).machine());
             }
@@ -177,7 +185,7 @@ public final class Lab {
     private static void keepLogs(LabHome home, LabName name) throws IOException {
         Path kept = home.cache("failed-" + name);
         LabHome.delete(kept);
-        for (String machine : List.of(SITE, "h1", "h2")) {
+        for (String machine : MACHINES) {
             Path logs = home.folder(name).resolve(machine).resolve("log");
             if (Files.isDirectory(logs)) {
                 Files.createDirectories(kept);

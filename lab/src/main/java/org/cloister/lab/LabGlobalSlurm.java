@@ -31,6 +31,7 @@ public final class LabGlobalSlurm {
     }
 
     void start() throws IOException {
+        requireNoNewerHost();
         Path key = LabMunge.writeKey(mungeKey());
         List<LabMachine> members = new ArrayList<>(hosts);
         members.add(0, site);
@@ -43,6 +44,25 @@ public final class LabGlobalSlurm {
             machineDaemon(host, "slurmd");
         }
         awaitIdle();
+    }
+
+    /** Throws for a slurmd that is newer than slurmctld, with which Slurm does not talk. */
+    private void requireNoNewerHost() throws IOException {
+        String ours = version(site, "slurmctld");
+        for (LabMachine host : hosts) {
+            String theirs = version(host, "slurmd");
+            if (theirs.compareTo(ours) > 0) {
+                throw new LabException(
+                        host.name() + ": slurmd " + theirs + " is newer than the site's slurmctld " + ours,
+                        "give the site the newest release, such as --release site=sid,h1=trixie,h2=sid");
+            }
+        }
+    }
+
+    /** Returns a version such as {@code 24.11.5}: year and month have two digits each. */
+    private static String version(LabMachine machine, String daemon) throws IOException {
+        String answer = machine.command(daemon, "-V").succeed().strip();
+        return answer.substring(answer.lastIndexOf(' ') + 1);
     }
 
     /** Returns the munge key of all its machines. */
@@ -70,6 +90,8 @@ public final class LabGlobalSlurm {
         }
         if (isAccounting) {
             terminateController();
+            // A newer slurmctld has drawn the cluster's number for itself; with accounting slurmdbd draws it.
+            Files.deleteIfExists(site.folder("var/spool/slurmctld").resolve("clustername"));
             storage = LabSlurmAccounting.CONFIGURATION;
             configure();
             startController();

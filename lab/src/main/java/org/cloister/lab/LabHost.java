@@ -45,6 +45,11 @@ public final class LabHost {
         return machine.command(List.of(argv)).with(ovs.environment());
     }
 
+    /** Returns the Java with which the product's daemons run on this host. */
+    public Path java() {
+        return machine.sandbox().java();
+    }
+
     /** Returns a folder on this host for a scenario's own files; removed with the lab. */
     public Path folder(String name) throws IOException {
         return machine.folder(name);

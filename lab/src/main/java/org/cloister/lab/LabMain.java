@@ -41,11 +41,19 @@ public final class LabMain {
     }
 
     @Command(name = "up", description = "Starts a lab.")
-    void up(@Option(names = "--lab", defaultValue = "${env:CLOISTER_LAB_NAME:-lab}", paramLabel = "NAME") String name)
+    void up(
+            @Option(names = "--lab", defaultValue = "${env:CLOISTER_LAB_NAME:-lab}", paramLabel = "NAME") String name,
+            @Option(
+                            names = "--release",
+                            defaultValue = "",
+                            paramLabel = "RELEASE",
+                            description = "bookworm, trixie or sid; or MACHINE=RELEASE,... of site, h1 and h2")
+                    String release)
             throws IOException {
+        LabReleases releases = LabReleases.parse(release, Lab.MACHINES, home);
         ProgressLog steps = new ProgressLog(out);
-        out.println("lab " + name + ": up");
-        Lab.up(home, new LabName(name), steps);
+        out.println("lab " + name + ": up with " + releases);
+        Lab.up(home, new LabName(name), releases, steps);
         out.println("lab " + name + ": up in " + ProgressLog.seconds(steps.total()) + "; lab/status shows it");
     }
 

@@ -7,6 +7,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /** A cluster's slurmdbd and its MariaDB, on the machine of its slurmctld. */
 public final class LabSlurmAccounting {
@@ -17,6 +18,9 @@ public final class LabSlurmAccounting {
             AccountingStorageEnforce=associations""";
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
+    /** What sacctmgr says of an entry that is there: 22.05, 24.11 and later, each of an account and of a user. */
+    private static final Pattern EXISTS = Pattern.compile("Nothing (new )?added|already exists|Already existing");
+
     private static final String SOCKET = "/run/mariadb.sock";
     private static final String DATABASE = "slurm_acct_db";
 
@@ -173,7 +177,7 @@ public final class LabSlurmAccounting {
         argv.addAll(List.of(arguments));
         LabCommand.Output output = site.command(argv).run();
         String text = output.out() + output.err();
-        if (output.exit() != 0 && !text.contains("Nothing new added") && !text.contains("already exists")) {
+        if (output.exit() != 0 && !EXISTS.matcher(text).find()) {
             throw new LabException("sacctmgr " + String.join(" ", arguments) + ": " + text.strip(), "run it by hand");
         }
     }

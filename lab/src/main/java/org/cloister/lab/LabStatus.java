@@ -10,7 +10,9 @@ final class LabStatus {
     static void print(LabHome home, LabName name, PrintStream out) throws IOException {
         out.println("lab " + name + "  " + home.folder(name));
         for (Sandbox sandbox : Sandbox.find(name)) {
-            out.printf("  %-6s enter with: nsenter --target %d --all%n", sandbox.name(), sandbox.pid());
+            out.printf(
+                    "  %-6s %-8s enter with: nsenter --target %d --all%n",
+                    sandbox.name(), orUnknown(sandbox::suite), sandbox.pid());
         }
         Lab lab;
         try {

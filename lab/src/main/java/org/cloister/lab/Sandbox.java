@@ -37,16 +37,17 @@ public final class Sandbox {
      *
      * @param folder the machine's own; its {@code etc} and {@code var} cover the real ones inside, and so do the paths
      *     in its file {@code binds}; see sandbox.sh
-     * @param caches of all machines
+     * @param release whose files the machine has
      */
-    public static Sandbox start(LabName lab, String name, Path folder, Path caches) throws IOException {
+    public static Sandbox start(LabHome home, LabName lab, String name, Path folder, LabRelease release)
+            throws IOException {
         Files.createDirectories(folder);
         Path script = folder.resolve("sandbox.sh");
         try (InputStream in = Sandbox.class.getResourceAsStream("sandbox.sh")) {
             Files.write(script, in.readAllBytes());
         }
         Path log = folder.resolve("sandbox.log");
-        ProcessBuilder builder = new ProcessBuilder(
+        List<String> argv = new ArrayList<>(List.of(
                 "setsid",
                 "unshare",
                 "--mount",
@@ -61,7 +62,12 @@ public final class Sandbox {
                 script.toString(),
                 folder.toString(),
                 name,
-                caches.toString());
+                home.cache("libvirt-" + release.suite()).toString()));
+        if (release.root().isPresent()) {
+            argv.add(release.root().get().toString());
+            LabRelease.sharedFolders(home).forEach(shared -> argv.add(shared.toString()));
+        }
+        ProcessBuilder builder = new ProcessBuilder(argv);
         builder.environment().put("CLOISTER_LAB", lab + "/" + name);
         builder.redirectError(log.toFile());
         Process process = builder.start();
@@ -109,6 +115,21 @@ public final class Sandbox {
     /** Returns the id of the first process inside, as seen from outside. */
     public long pid() {
         return pid;
+    }
+
+    /** Returns the release of the machine's files. */
+    public String suite() throws IOException {
+        return LabRelease.suiteBelow(root());
+    }
+
+    /** Returns the Java to run inside: the one that runs this, or the one of the machine's release. */
+    public Path java() {
+        Path ours = Path.of(System.getProperty("java.home"), "bin", "java");
+        return Files.exists(root().resolve(Path.of("/").relativize(ours))) ? ours : Path.of("/usr/bin/java");
+    }
+
+    private Path root() {
+        return Path.of("/proc", Long.toString(pid), "root");
     }
 
     /** Returns a command that runs inside. */

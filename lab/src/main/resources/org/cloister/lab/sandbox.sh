@@ -1,7 +1,34 @@
 # First process of a machine of the lab, in namespaces of its own: covers what daemons would write of the real machine's,
-# says "ready", and becomes an init that only reaps. $1 its folder, $2 its name, $3 caches shared by all machines.
+# says "ready", and becomes an init that only reaps. $1 its folder, $2 its name, $3 libvirt's cache of all machines of its release,
+# $4 another release's files if it has those, $5... what it sees then of the real machine's.
 set -eu
-folder=$1 name=$2 caches=$3
+folder=$1 name=$2 cache=$3 root=${4:-}
+mkdir -p "$cache"
+
+# Changes of the release's files end with the machine.
+enter_root() { # folders of the real machine
+    mkdir -p "$folder/root"
+    mount -t tmpfs -o mode=0755 tmpfs "$folder/root"
+    mkdir "$folder/root/changes" "$folder/root/work" "$folder/root/all"
+    mount -t overlay -o "lowerdir=$root,upperdir=$folder/root/changes,workdir=$folder/root/work" overlay "$folder/root/all"
+    for shared in "$@"; do
+        mkdir -p "$folder/root/all$shared"
+        mount --bind "$shared" "$folder/root/all$shared"
+    done
+    mount --rbind /dev "$folder/root/all/dev"
+    mount --rbind /sys "$folder/root/all/sys"
+    mount -t proc proc "$folder/root/all/proc"
+    cd "$folder/root/all"
+    mkdir .old
+    pivot_root . .old
+    umount -l /.old
+    rmdir /.old
+}
+
+if [ -n "$root" ]; then
+    shift 4
+    enter_root "$@"
+fi
 
 hostname "$name"
 ip link set lo up
@@ -33,8 +60,7 @@ for covered in etc/libvirt etc/slurm etc/munge var/lib/libvirt var/log/libvirt v
         mount --bind "$folder/$covered" "/$covered"
     fi
 done
-mkdir -p "$caches/libvirt"
-mount --bind "$caches/libvirt" /var/cache/libvirt
+mount --bind "$cache" /var/cache/libvirt
 
 # Names of the site's machines, as every member of a cluster has them.
 cp "$folder/../hosts" "$folder/etc/hosts"

@@ -11,6 +11,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabMachine;
 import org.cloister.lab.LabMunge;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.Sandbox;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 
@@ -51,8 +52,8 @@ public final class ClusterSite {
         return folder;
     }
 
-    Path caches() throws IOException {
-        return Files.createDirectories(home.cache(""));
+    Sandbox startMachine(String machine, Path own) throws IOException {
+        return Sandbox.start(home, lab, machine, own, LabRelease.own());
     }
 
     /** Returns the folder of agent-vm's files in {@code /run}. */
@@ -80,7 +81,7 @@ public final class ClusterSite {
         writeFiles();
         Path own = Files.createDirectories(folder.resolve(name));
         createBindTargets(own);
-        LabMachine head = new LabMachine(name, HEAD_ADDRESS, own, Sandbox.start(lab, name, own, caches()));
+        LabMachine head = new LabMachine(name, HEAD_ADDRESS, own, startMachine(name, own));
         // A fixed address: a bridge without one takes the lowest of its ports', which changes as nodes are added and
         // removed. Nodes that know the old one cannot reach any other machine then until their neighbour tables forget
         // it.

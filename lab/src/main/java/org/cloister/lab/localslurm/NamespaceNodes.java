@@ -39,7 +39,7 @@ final class NamespaceNodes {
     Sandbox boot(String node) throws IOException {
         Path folder = folder(node);
         site.createBindTargets(folder);
-        return Sandbox.start(site.lab(), node, folder, site.caches());
+        return site.startMachine(node, folder);
     }
 
     /** Adds a port; the switch's end is deleted with the machine. */

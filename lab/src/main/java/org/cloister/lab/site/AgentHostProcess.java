@@ -61,18 +61,18 @@ public final class AgentHostProcess implements AutoCloseable {
     /** Returns an agentctl for all hosts: it connects to the agent of the host on which it is called. */
     public static Path agentctl(Path folder, LabHost any) throws IOException {
         String socket = AgentHostFiles.socket(any).toString().replace("/" + any.name() + "/", "/$(hostname)/");
-        Path script = Files.writeString(
-                folder.resolve("agentctl"), """
+        Path script = Files.writeString(folder.resolve("agentctl"), """
                 #!/bin/sh
-                exec %s -Xmx32m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@" \
+                java=%s
+                [ -x "$java" ] || java=java
+                exec "$java" -Xmx32m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@" \
                 --socket %s
-                """.formatted(java(), System.getProperty("java.class.path"), socket));
+                """.formatted(
+                        Path.of(System.getProperty("java.home"), "bin", "java"),
+                        System.getProperty("java.class.path"),
+                        socket));
         Files.setPosixFilePermissions(script, PosixFilePermissions.fromString("rwxr-xr-x"));
         return script;
-    }
-
-    private static Path java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java");
     }
 
     /** Starts the agent; it answers callers when this returns. */
@@ -95,7 +95,7 @@ public final class AgentHostProcess implements AutoCloseable {
 
     private static ChildProcess launch(LabHost host, Path config) throws IOException {
         List<String> argv = new ArrayList<>(host.command(
-                        java().toString(),
+                        host.java().toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Xss512k",

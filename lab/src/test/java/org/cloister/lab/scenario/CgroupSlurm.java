@@ -10,6 +10,7 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabMachine;
 import org.cloister.lab.LabMunge;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.Poll;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.StepCgroups;
@@ -42,7 +43,7 @@ final class CgroupSlurm implements AutoCloseable {
                 "step",
                 "127.0.0.1",
                 folder.resolve("step"),
-                Sandbox.start(name, "step", folder.resolve("step"), Files.createDirectories(home.cache(""))));
+                Sandbox.start(home, name, "step", folder.resolve("step"), LabRelease.own()));
         CgroupSlurm slurm = new CgroupSlurm(
                 home, name, machine, "c" + ProcessHandle.current().pid());
         boolean up = false;
