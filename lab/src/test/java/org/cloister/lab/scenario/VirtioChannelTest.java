@@ -136,8 +136,8 @@ class VirtioChannelTest {
         assertThat(output).contains("garbage ended", "pings ended", "streams ended", "words ended", "over");
         awaitWord(host);
         String log = Files.readString(folder.resolve("ChannelHost.log"));
-        assertThat(log).contains("it breaks HTTP/2");
-        assertThat(log.split("it says more than 2000 things in 10 s", -1)).hasSizeGreaterThan(2);
+        assertThat(log).contains("the VM breaks HTTP/2");
+        assertThat(log.split("the VM says more than 2000 things in 10 s", -1)).hasSizeGreaterThan(2);
     }
 
     /** Of the guest's agent, as each process of the host hears it once. */
