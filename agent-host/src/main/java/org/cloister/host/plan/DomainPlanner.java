@@ -62,10 +62,10 @@ record DomainPlanner(
                         "the job's step has no CPUs of its own in its cgroup",
                         "set ConstrainCores=yes in this host's cgroup.conf"));
         int stepCpus = cpus.numbers().size();
-        if (stepCpus > slot.cpus()) {
+        if (stepCpus != slot.cpus()) {
             throw new StartFailed(
                     VmRunCode.HOST,
-                    "the job's step has " + stepCpus + " CPUs, and the allocation permits " + slot.cpus(),
+                    "the job's step has " + stepCpus + " CPUs, and the allocation says " + slot.cpus(),
                     "let only agent-relay's script start the step, and set TaskPlugin=task/cgroup in slurm.conf");
         }
         return new CpuPlacement(Math.min(stepCpus, CpuPlacement.MAX_COUNT), cpus, stepAllocation.node());
@@ -80,7 +80,14 @@ record DomainPlanner(
                                 "the job's step has no memory limit in its cgroup",
                                 "set ConstrainRAMSpace=yes in this host's cgroup.conf"))
                 / MIB;
-        int global = (int) Math.min(limit, slot.memoryMib());
+        if (limit < slot.memoryMib()) {
+            throw new StartFailed(
+                    VmRunCode.HOST,
+                    "the job's step has " + limit + " MiB, and the allocation says " + slot.memoryMib(),
+                    "let only agent-relay's script start the step, and let AllowedRAMSpace and MaxRAMPercent in this"
+                            + " host's cgroup.conf be 100");
+        }
+        int global = slot.memoryMib();
         int page = Math.max(1, defaults.backing().hugepageKib().orElse(0) / KIB_A_MIB);
         int memory;
         try {

@@ -81,7 +81,7 @@ class ControllerVmPlannerTest {
 
     @Test
     void it_talks_to_every_worker_that_its_project_may_have_and_to_nobody_else() throws Exception {
-        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0", 4000));
+        VmPlan plan = plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0-3", 4000));
         assertThat(plan.port().role()).isEqualTo(PortRole.CONTROLLER);
         assertThat(plan.port().self()).hasToString("52:54:0a:40:0c:01=10.64.12.1");
         assertThat(plan.domain().mac()).isEqualTo(plan.port().self().mac());
@@ -95,11 +95,11 @@ class ControllerVmPlannerTest {
 
     @Test
     void a_network_with_more_stations_than_a_port_takes_is_refused() throws Exception {
-        assertThat(plan("10.64.0.0/20", WorkerVmPlannerTest.stepAllocation("0", 4000))
+        assertThat(plan("10.64.0.0/20", WorkerVmPlannerTest.stepAllocation("0-3", 4000))
                         .port()
                         .peers())
                 .hasSize(4093);
-        assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.stepAllocation("0", 4000)))
+        assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.stepAllocation("0-3", 4000)))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("network.prefix");
@@ -110,6 +110,6 @@ class ControllerVmPlannerTest {
         assertThatThrownBy(() -> plan("10.64.12.0/24", WorkerVmPlannerTest.stepAllocation("0-4", 4000)))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
-                .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
+                .hasMessageContaining("has 5 CPUs, and the allocation says 4");
     }
 }

@@ -62,6 +62,10 @@ class WorkerVmPlannerTest {
     @BeforeEach
     void sign() throws Exception {
         image = image();
+        allocate(4000);
+    }
+
+    private void allocate(int memoryMib) throws Exception {
         List<AllocatedSlot> slots = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             slots.add(new AllocatedSlot(
@@ -71,7 +75,7 @@ class WorkerVmPlannerTest {
                     key(),
                     ProjectAddress.parse("10.64.12." + (10 + i)),
                     4,
-                    4000));
+                    memoryMib));
         }
         allocation = new Allocation(
                 CertificateName.parse("r1.relay.site.cloister.internal"),
@@ -134,29 +138,37 @@ class WorkerVmPlannerTest {
         assertThat(plan.domain().cpus().cpus()).hasToString("4-7");
         assertThat(plan.domain().cpus().node()).hasValue(1);
         assertThat(plan.domain().memoryMib()).isEqualTo(3899);
-        assertThat(plan(request(0, false), stepAllocation("4-7", 3000), plain())
-                        .domain()
-                        .memoryMib())
-                .isEqualTo(2899);
         assertThat(plan(request(0, false), stepAllocation("4-7", 9000), plain())
                         .domain()
                         .memoryMib())
                 .isEqualTo(3899);
-        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-4", 4000), plain()))
+    }
+
+    /** From Slurm 23.11 on a step of fewer CPUs than its job's is easily made: srun reads the batch script's environment. */
+    @Test
+    void a_step_of_other_cpus_or_less_memory_than_its_slot_is_refused_with_both_numbers() {
+        for (String cpus : List.of("0-2", "0-4")) {
+            assertThatThrownBy(() -> plan(request(0, false), stepAllocation(cpus, 4000), plain()))
+                    .isInstanceOfSatisfying(
+                            StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
+                    .hasMessageContaining("has " + (cpus.charAt(2) - '/') + " CPUs, and the allocation says 4");
+        }
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("4-7", 3000), plain()))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
-                .hasMessageContaining("has 5 CPUs, and the allocation permits 4");
+                .hasMessageContaining("has 3000 MiB, and the allocation says 4000");
     }
 
     @Test
-    void a_step_that_slurm_does_not_hold_has_no_vm() {
+    void a_step_that_slurm_does_not_hold_has_no_vm() throws Exception {
         StepAllocation noCpus = new StepAllocation(Optional.empty(), OptionalInt.empty(), OptionalLong.of(4000 * MIB));
         assertThatThrownBy(() -> plan(request(0, false), noCpus, plain())).hasMessageContaining("ConstrainCores=yes");
         StepAllocation noLimit =
-                new StepAllocation(Optional.of(CpuSet.parse("0")), OptionalInt.empty(), OptionalLong.empty());
+                new StepAllocation(Optional.of(CpuSet.parse("0-3")), OptionalInt.empty(), OptionalLong.empty());
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
-        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 300), plain()))
+        allocate(300);
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-3", 300), plain()))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("300 MiB");
@@ -165,17 +177,18 @@ class WorkerVmPlannerTest {
     @Test
     void memory_in_huge_pages_is_whole_pages() throws Exception {
         HostVmDefaults huge = defaults(new MemoryBacking(OptionalInt.of(1 << 20), false), SevDecision.Mode.OFF);
-        assertThat(plan(request(0, false), stepAllocation("0", 4000), huge)
+        assertThat(plan(request(0, false), stepAllocation("0-3", 4000), huge)
                         .domain()
                         .memoryMib())
                 .isEqualTo(3072);
-        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 1000), huge))
+        allocate(1000);
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-3", 1000), huge))
                 .hasMessageContaining("one page of 1024 MiB");
     }
 
     @Test
     void a_worker_talks_to_its_jobs_others_and_their_controlling_vm_alone() throws Exception {
-        VmPlan plan = plan(request(0, false), stepAllocation("0", 4000), plain());
+        VmPlan plan = plan(request(0, false), stepAllocation("0-3", 4000), plain());
         assertThat(plan.port().self()).hasToString("52:54:0a:40:0c:0b=10.64.12.11");
         assertThat(plan.domain().mac()).isEqualTo(plan.port().self().mac());
         assertThat(plan.port().peers().toString())
@@ -188,9 +201,9 @@ class WorkerVmPlannerTest {
 
     @Test
     void a_scratch_disk_is_there_if_it_was_asked_for() throws Exception {
-        assertThat(plan(request(0, false), stepAllocation("0", 4000), plain()).scratchBytes())
+        assertThat(plan(request(0, false), stepAllocation("0-3", 4000), plain()).scratchBytes())
                 .isEmpty();
-        VmPlan plan = plan(request(7, false), stepAllocation("0", 4000), plain());
+        VmPlan plan = plan(request(7, false), stepAllocation("0-3", 4000), plain());
         assertThat(plan.scratchBytes()).hasValue(7 * MIB);
         assertThat(plan.facts().shape().scratchMib()).isEqualTo(7);
         assertThat(plan.facts().image()).isEqualTo(image.manifest().identity());
@@ -198,16 +211,16 @@ class WorkerVmPlannerTest {
 
     @Test
     void a_whole_node_is_shared_with_nobody() throws Exception {
-        assertThat(plan(request(0, true), stepAllocation("0", 4000), plain()).sharing())
+        assertThat(plan(request(0, true), stepAllocation("0-3", 4000), plain()).sharing())
                 .isEqualTo(HostSharing.NONE);
-        assertThat(plan(request(0, false), stepAllocation("0", 4000), plain()).sharing())
+        assertThat(plan(request(0, false), stepAllocation("0-3", 4000), plain()).sharing())
                 .isEqualTo(HostSharing.ANY);
     }
 
     @Test
     void what_the_site_requires_and_the_host_has_not_is_refused() {
         HostVmDefaults required = defaults(MemoryBacking.PLAIN, SevDecision.Mode.REQUIRED);
-        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0", 4000), required))
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-3", 4000), required))
                 .isInstanceOfSatisfying(
                         StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
                 .hasMessageContaining("launch-security");
