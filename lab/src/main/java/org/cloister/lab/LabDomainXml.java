@@ -43,6 +43,7 @@ final class LabDomainXml {
         if (accelerator == LabAccelerator.TCG) {
             // As in agent-host's domains: with erms, pages would be cleared a byte at a time.
             empty("feature", "policy", "disable", "name", "erms");
+            empty("feature", "policy", "disable", "name", "fsrm");
         }
         close();
         empty("clock", "offset", "utc");

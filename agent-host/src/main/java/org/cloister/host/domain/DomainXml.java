@@ -143,9 +143,11 @@ public final class DomainXml {
                 "1");
         if (spec.accelerator() == Accelerator.TCG) {
             // With this flag guests clear and copy pages by `rep stosb` and `rep movsb`, which QEMU emulates byte by
-            // byte. QEMU emulates svm in its own process, so svm stays: without it, a guest of QEMU 7.2 does not start
+            // byte. QEMU 10 emulates fsrm, too, and Linux 6.1 fails at its first memmove with that flag alone. QEMU
+            // emulates svm in its own process, so svm stays: without it, a guest of QEMU 7.2 does not start
             // Java (ld.so: _dl_get_origin).
             xml.empty("feature", "policy", "disable", "name", "erms");
+            xml.empty("feature", "policy", "disable", "name", "fsrm");
         } else {
             // Nested virtualization: with these flags the host's kernel would run the guest's own VMs, and most escapes
             // from KVM were found in that code.

@@ -70,7 +70,7 @@ final class BootBench implements Benches.Bench {
                         "-machine",
                         "q35",
                         "-cpu",
-                        "max,erms=off",
+                        "max,erms=off,fsrm=off",
                         "-m",
                         "768",
                         "-nodefaults",

@@ -23,7 +23,8 @@ final class BareQemu {
         int queues = spec.cpus().queues();
         List<String> argv = new ArrayList<>(List.of("qemu-system-x86_64", "-nodefaults", "-no-user-config"));
         argv.addAll(List.of("-machine", "q35,vmport=off,usb=off,dump-guest-core=off,mem-merge=off"));
-        argv.addAll(List.of("-accel", "tcg,tb-size=256", "-cpu", "max,erms=off", "-m", spec.memoryMib() + "M"));
+        argv.addAll(
+                List.of("-accel", "tcg,tb-size=256", "-cpu", "max,erms=off,fsrm=off", "-m", spec.memoryMib() + "M"));
         argv.addAll(List.of("-smp", cpus + ",sockets=1,dies=1,cores=" + cpus + ",threads=1"));
         argv.addAll(List.of(
                 "-display",

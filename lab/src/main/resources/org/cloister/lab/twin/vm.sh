@@ -29,7 +29,7 @@ off=csum=off,gso=off,host_tso4=off,host_tso6=off,host_ecn=off,host_ufo=off
 off=$off,guest_csum=off,guest_tso4=off,guest_tso6=off,guest_ecn=off,guest_ufo=off
 # As agent-host has it: emulated, pages are cleared a byte at a time with it.
 case $ACCELERATOR in
-    tcg*) processor=max,erms=off ;;
+    tcg*) processor=max,erms=off,fsrm=off ;;
     *) processor=max ;;
 esac
 exec qemu-system-x86_64 -name "twin-$role" -nodefaults -no-user-config -display none -no-reboot -machine q35 \
