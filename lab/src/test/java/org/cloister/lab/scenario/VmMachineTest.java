@@ -99,7 +99,7 @@ class VmMachineTest {
                 .contains("(sleep)]", "EBUSY");
         assertThat(lines.subList(9, 12))
                 .containsExactly(
-                        "erased true ", "again Erasure[erased=Optional.empty, holders=[], trouble=]", "left []false");
+                        "erased true ", "again Erasure[erased=Optional.empty, holders=[], error=]", "left []false");
         byte[] below = Files.readAllBytes(scratch);
         assertThat(new String(below, StandardCharsets.ISO_8859_1)).doesNotContain(MARKER);
         assertThat(below).startsWith(new byte[1 << 16]);
@@ -109,7 +109,8 @@ class VmMachineTest {
     void a_drive_is_opened_by_its_key_at_a_later_epoch_alone_and_noise_below() throws IOException {
         List<String> lines = run("drive", device(2), MARKER);
         assertThat(lines.get(0)).startsWith("empty refused: ").contains("want a LUKS2 header, have none");
-        assertThat(lines.subList(1, 3)).containsExactly("made Opened[before=0, made=true]", "mounted ext4 true");
+        assertThat(lines.subList(1, 3))
+                .containsExactly("made OpenResult[previousEpoch=0, created=true]", "mounted ext4 true");
         assertThat(lines.get(3)).startsWith("twice refused: drive: want no mapping");
         assertThat(lines.get(4)).isEqualTo("closed [][]false");
         assertThat(lines.get(5)).startsWith("same refused: drive: want an epoch below the opening's 7, have 7");
@@ -118,7 +119,7 @@ class VmMachineTest {
         assertThat(lines.subList(8, 13))
                 .containsExactly(
                         "epoch OptionalLong[7]",
-                        "found Opened[before=7, made=false]",
+                        "found OpenResult[previousEpoch=7, created=false]",
                         "kept true OptionalLong[9]",
                         "closed []",
                         "secrets 0");
