@@ -21,7 +21,7 @@ public final class StepCgroups {
             JobAcctGatherType=jobacct_gather/none""";
 
     /** Lines of cgroup.conf. */
-    static final String NONE = "CgroupAutomount=no\nIgnoreSystemd=yes\n";
+    static final String NONE = "IgnoreSystemd=yes\n";
 
     public static final String LIMITS = NONE + """
             CgroupPlugin=cgroup/v1

@@ -1,13 +1,16 @@
 package org.cloister.host.control;
 
 import java.io.IOException;
+import org.cloister.host.slurmstep.JobNumbers;
 import org.cloister.host.slurmstep.StepCgroup;
 
 /** Finds the job that a process belongs to, from the kernel. */
 @FunctionalInterface
 public interface CallerJobLookup {
-    /** Lookup that every host uses: the process's cgroups. */
-    CallerJobLookup FROM_CGROUPS = pid -> StepCgroup.of(pid).job();
+    /** Returns the lookup that every host uses: the process's cgroups. */
+    static CallerJobLookup fromCgroups(JobNumbers numbers) {
+        return pid -> StepCgroup.of(pid, numbers).job();
+    }
 
     /**
      * Returns the number of the process's job.

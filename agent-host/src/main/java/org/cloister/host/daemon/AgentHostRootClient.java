@@ -11,18 +11,23 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.cloister.host.health.DrainReason;
 import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.slurmstep.CgroupAttacher;
 import org.cloister.host.slurmstep.JobStepEnded;
+import org.cloister.host.slurmstep.NotInJobStep;
+import org.cloister.host.slurmstep.TicketJobs;
 import org.cloister.slurm.LogText;
+import org.cloister.slurm.SlurmUnavailableException;
 
 /**
  * Client of agent-host-root's socket: one connection, one request line and one response line for each request. A
  * request contains no path and no process but the caller's; agent-host-root finds and checks the rest itself.
  */
-public final class AgentHostRootClient implements CgroupAttacher, NodeHealthMonitor.SlurmNodeCommands {
+public final class AgentHostRootClient implements CgroupAttacher, TicketJobs, NodeHealthMonitor.SlurmNodeCommands {
     private static final int MAX_ANSWER = 1024;
+    private static final Pattern NUMBER = Pattern.compile("ok [1-9][0-9]{0,17}");
 
     private final Path socket;
     private final Duration limit;
@@ -37,6 +42,34 @@ public final class AgentHostRootClient implements CgroupAttacher, NodeHealthMoni
     @Override
     public void attach(String domain, long pid, long caller, List<Path> folders) throws IOException {
         ask("take " + domain + " " + caller);
+    }
+
+    @Override
+    public boolean isTicketJob(long job, String ticket) throws IOException {
+        String answer = answer("ticket " + job + " " + ticket);
+        if (answer.equals("ok") || answer.startsWith("refused ")) {
+            return answer.equals("ok");
+        }
+        throw unknown(answer);
+    }
+
+    @Override
+    public long numberOf(String sluid) throws IOException {
+        String answer = answer("number " + sluid);
+        if (NUMBER.matcher(answer).matches()) {
+            return Long.parseLong(answer.substring("ok ".length()));
+        }
+        if (answer.startsWith("refused ")) {
+            throw new NotInJobStep(
+                    LogText.printable(answer.substring("refused ".length())),
+                    "only jobs that agent-relay submits may run VMs");
+        }
+        throw unknown(answer);
+    }
+
+    private static SlurmUnavailableException unknown(String answer) {
+        return new SlurmUnavailableException(
+                "agent-host-root: " + (answer.isEmpty() ? "no answer" : LogText.printable(answer)));
     }
 
     @Override

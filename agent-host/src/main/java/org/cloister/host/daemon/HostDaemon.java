@@ -52,8 +52,11 @@ import org.cloister.host.resources.ResourceProviders;
 import org.cloister.host.resources.TapDevices;
 import org.cloister.host.resources.VmFolders;
 import org.cloister.host.scratch.ScratchFolder;
+import org.cloister.host.slurmstep.CachedTicketJobs;
 import org.cloister.host.slurmstep.CgroupAttacher;
 import org.cloister.host.slurmstep.GlobalJobQuery;
+import org.cloister.host.slurmstep.JobNumbers;
+import org.cloister.host.slurmstep.TicketJobs;
 import org.cloister.host.tickets.ClaimResponseVerifier;
 import org.cloister.host.tickets.EpochStore;
 import org.cloister.host.tickets.TicketClaims;
@@ -141,7 +144,8 @@ final class HostDaemon implements AutoCloseable {
         SlurmNodeClient node = new SlurmNodeClient(slurm, config.slurm().node());
         AgentHostRootClient root = new AgentHostRootClient(config.folders().root(), ROOT_LIMIT);
         boolean isRoot = isRoot();
-        LocalState localState = localState(state, key, isRoot ? CgroupAttacher.DIRECT : root, clock);
+        TicketJobs jobs = new CachedTicketJobs(isRoot ? ticketJobs(slurm) : root);
+        LocalState localState = localState(state, key, isRoot ? CgroupAttacher.DIRECT : root, jobs, clock);
 
         HostPreflight preflight = manage(new HostPreflight(config, localState.hypervisor));
         TrustStore trustStore = new TrustStore(self.anchors(), RevocationLists.none(), clock);
@@ -168,8 +172,7 @@ final class HostDaemon implements AutoCloseable {
                 localState.reconcileLoop,
                 localState.resources,
                 localState.statements,
-                new GlobalJobQuery(
-                        slurm, config.slurm().account(), config.slurm().node()),
+                jobs,
                 claims,
                 new GuestImages(config.folders().images()),
                 preflight,
@@ -190,7 +193,7 @@ final class HostDaemon implements AutoCloseable {
                 config.folders().socket(),
                 config.group(),
                 config.slurm().account(),
-                CallerJobLookup.FROM_CGROUPS,
+                CallerJobLookup.fromCgroups(jobs),
                 operations));
     }
 
@@ -199,7 +202,8 @@ final class HostDaemon implements AutoCloseable {
         return new SlurmCommand(slurm.programs(), slurm.configuration(), slurm.limit());
     }
 
-    private LocalState localState(Path state, SigningKey key, CgroupAttacher attacher, InstantSource clock)
+    private LocalState localState(
+            Path state, SigningKey key, CgroupAttacher attacher, JobNumbers numbers, InstantSource clock)
             throws IOException {
         VmLedger ledger = manage(VmLedger.open(state.resolve("ledger"), this::abortProcess));
         Duration leakGrace = LEAK_GRACE.plus(config.vm().timeouts().powerOff());
@@ -207,7 +211,7 @@ final class HostDaemon implements AutoCloseable {
         SecureBridge bridge = manage(SecureBridge.open(config.bridge(), metrics.registry()));
         Hypervisor hypervisor = manage(
                 new LibvirtHypervisor(config.libvirt().uri(), config.libvirt().limit()));
-        ResourceProviders resourceProviders = resourceProviders(state, hypervisor, bridge, attacher);
+        ResourceProviders resourceProviders = resourceProviders(state, hypervisor, bridge, attacher, numbers);
         VmBuilder builder = new VmBuilder(ledger, clock);
         HostStatements statements = HostStatements.open(state.resolve("receipts"), key, clock);
         LocalHostBackend local =
@@ -294,7 +298,8 @@ final class HostDaemon implements AutoCloseable {
     }
 
     private ResourceProviders resourceProviders(
-            Path state, Hypervisor hypervisor, SecureBridge bridge, CgroupAttacher attacher) throws IOException {
+            Path state, Hypervisor hypervisor, SecureBridge bridge, CgroupAttacher attacher, JobNumbers numbers)
+            throws IOException {
         VmFolders folders = new VmFolders(Files.createDirectories(state.resolve("vms")));
         Path scratch = Files.createDirectories(config.folders().scratch());
         long budget = config.scratchMib().isPresent()
@@ -306,7 +311,13 @@ final class HostDaemon implements AutoCloseable {
                 new TapDevices(IP, LIMIT),
                 new BridgePorts(bridge, folders),
                 hypervisor,
-                new DomainProcesses(config.libvirt().pids(), attacher));
+                new DomainProcesses(config.libvirt().pids(), attacher, numbers));
+    }
+
+    /** Returns root's own query. PrivateData hides the service account's jobs from other accounts. */
+    private TicketJobs ticketJobs(SlurmCommand slurm) {
+        return new GlobalJobQuery(
+                slurm, config.slurm().account(), config.slurm().node());
     }
 
     private static boolean isRoot() throws IOException {

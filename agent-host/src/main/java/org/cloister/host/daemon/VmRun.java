@@ -121,7 +121,7 @@ final class VmRun implements HostOperations.Run {
         enterPhase(VmRunPhase.TICKET);
         GuestImage image = context.images().current();
         enterPhase(VmRunPhase.IMAGE);
-        StepCgroup step = StepCgroup.of(caller.pid());
+        StepCgroup step = StepCgroup.of(caller.pid(), context.jobs());
         ResourceOwner owner = new ResourceOwner(
                 claim.allocation().project(),
                 ticket,

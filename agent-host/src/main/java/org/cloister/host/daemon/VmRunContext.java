@@ -10,7 +10,7 @@ import org.cloister.host.reconcile.ReconcileLoop;
 import org.cloister.host.reconcile.VmBuilder;
 import org.cloister.host.reconcile.VmLedger;
 import org.cloister.host.resources.ResourceProviders;
-import org.cloister.host.slurmstep.GlobalJobQuery;
+import org.cloister.host.slurmstep.TicketJobs;
 import org.cloister.host.tickets.TicketClaims;
 
 /**
@@ -24,7 +24,7 @@ record VmRunContext(
         ReconcileLoop reconcileLoop,
         ResourceProviders resources,
         HostStatements statements,
-        GlobalJobQuery jobs,
+        TicketJobs jobs,
         TicketClaims claims,
         GuestImages images,
         HostPreflight preflight,

@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.regex.Pattern;
 import org.cloister.host.domain.ObservedDomain;
 import org.cloister.host.slurmstep.CgroupAttacher;
+import org.cloister.host.slurmstep.JobNumbers;
 import org.cloister.host.slurmstep.NotInJobStep;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.vm.ResourceOwner;
@@ -24,19 +25,17 @@ public final class DomainProcesses {
 
     private final Path folder;
     private final CgroupAttacher attacher;
-
-    /** Same as {@link #DomainProcesses(Path, CgroupAttacher)}, for root. */
-    public DomainProcesses(Path folder) {
-        this(folder, CgroupAttacher.DIRECT);
-    }
+    private final JobNumbers numbers;
 
     /**
      * @param folder libvirt's, with a file NAME.pid for each domain: {@code /run/libvirt/qemu}
      * @param attacher moves processes into job steps
+     * @param numbers of jobs whose cgroups have other names
      */
-    public DomainProcesses(Path folder, CgroupAttacher attacher) {
+    public DomainProcesses(Path folder, CgroupAttacher attacher, JobNumbers numbers) {
         this.folder = folder;
         this.attacher = attacher;
+        this.numbers = numbers;
     }
 
     /**
@@ -98,9 +97,9 @@ public final class DomainProcesses {
         return inStep;
     }
 
-    private static boolean isInStep(ResourceOwner owner, long pid) throws IOException {
+    private boolean isInStep(ResourceOwner owner, long pid) throws IOException {
         try {
-            StepCgroup step = StepCgroup.of(pid);
+            StepCgroup step = StepCgroup.of(pid, numbers);
             return step.job() == owner.globalJob() && step.isInEveryHierarchy() && step.contains(pid);
         } catch (NotInJobStep e) {
             return false;

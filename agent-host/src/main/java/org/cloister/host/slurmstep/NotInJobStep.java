@@ -10,7 +10,7 @@ import org.cloister.host.vm.VmRunCode;
 public final class NotInJobStep extends StartFailed {
     private static final long serialVersionUID = 1;
 
-    NotInJobStep(String text, String hint) {
+    public NotInJobStep(String text, String hint) {
         super(VmRunCode.REFUSED, text, hint);
     }
 }

@@ -29,6 +29,7 @@ public final class StepCgroup {
 
     private final Path proc;
     private final long caller;
+    private final long job;
     private final JobStep step;
     private final List<Folders> all;
     private final List<Path> roots;
@@ -42,9 +43,10 @@ public final class StepCgroup {
      */
     private record Folders(JobStep.CgroupPath membership, Path step, Path caller) {}
 
-    private StepCgroup(Path proc, long caller, JobStep step, List<Folders> all, List<Path> roots) {
+    private StepCgroup(Path proc, long caller, long job, JobStep step, List<Folders> all, List<Path> roots) {
         this.proc = proc;
         this.caller = caller;
+        this.job = job;
         this.step = step;
         this.all = all;
         this.roots = roots;
@@ -54,32 +56,52 @@ public final class StepCgroup {
      * Finds the step of a process.
      *
      * @param pid of a process that a step of Slurm has started, as reported by the kernel (SO_PEERCRED)
+     * @param numbers asked only if the job's cgroups are not named by its number
      * @throws NotInJobStep if it is in none
      * @throws JobStepEnded if the process has ended
      */
-    public static StepCgroup of(long pid) throws IOException {
-        return of(Path.of("/proc"), pid);
+    public static StepCgroup of(long pid, JobNumbers numbers) throws IOException {
+        return of(Path.of("/proc"), pid, numbers);
     }
 
-    static StepCgroup of(Path proc, long pid) throws IOException {
+    static StepCgroup of(Path proc, long pid, JobNumbers numbers) throws IOException {
         JobStep step = JobStep.parse(read(proc.resolve(Long.toString(pid)).resolve("cgroup"), "process " + pid));
         CgroupMounts mounts = CgroupMounts.parse(read(proc.resolve("self/mountinfo"), "agent-host"));
         List<Folders> all = new ArrayList<>();
         for (JobStep.CgroupPath membership : step.cgroups()) {
             Path root = mounts.root(membership.controllers());
+            requireOfRoot(root, below(root, membership.above()));
             all.add(new Folders(membership, below(root, membership.step()), below(root, membership.path())));
         }
-        return new StepCgroup(proc, pid, step, List.copyOf(all), mounts.roots());
+        long job = step.number().isPresent() ? step.number().getAsLong() : numbers.numberOf(step.job());
+        return new StepCgroup(proc, pid, job, step, List.copyOf(all), mounts.roots());
+    }
+
+    /** Throws unless root alone can have created a cgroup in which Slurm has its jobs. */
+    private static void requireOfRoot(Path root, Path jobs) throws IOException {
+        for (Path each = jobs; each.startsWith(root); each = each.resolve("..").normalize()) {
+            Object owner;
+            try {
+                owner = Files.getAttribute(each, "unix:uid");
+            } catch (NoSuchFileException e) {
+                throw new JobStepEnded("cgroup " + each + " is gone: its step has ended");
+            }
+            if (!owner.equals(0)) {
+                throw new NotInJobStep(
+                        "cgroup " + each + " belongs to user " + owner,
+                        "let only slurmd, which runs as root, create the cgroups of job steps");
+            }
+        }
     }
 
     /** Returns the number of the global job. */
     public long job() {
-        return step.job();
+        return job;
     }
 
     /** Returns the step in Slurm's notation, such as {@code 12.0}. */
     public String step() {
-        return step.toString();
+        return job + "." + step.step();
     }
 
     /** Returns the least limits of the step and of all cgroups above it. */
@@ -119,7 +141,7 @@ public final class StepCgroup {
                 return;
             }
         }
-        throw new IOException("process " + pid + ": some threads are outside step " + step + " after " + MAX_ATTEMPTS
+        throw new IOException("process " + pid + ": some threads are outside step " + step() + " after " + MAX_ATTEMPTS
                 + " attempts; find the program that moves them back");
     }
 
@@ -156,7 +178,7 @@ public final class StepCgroup {
             if (!exists()) {
                 throw stepEnded();
             }
-            throw new IOException("process " + pid + ": not moved into step " + step + ": " + e.getMessage(), e);
+            throw new IOException("process " + pid + ": not moved into step " + step() + ": " + e.getMessage(), e);
         }
     }
 
@@ -166,7 +188,7 @@ public final class StepCgroup {
         try (DirectoryStream<Path> each = Files.newDirectoryStream(tasks)) {
             each.forEach(threads::add);
         } catch (NoSuchFileException e) {
-            throw new IOException("process " + pid + " of step " + step + " has ended", e);
+            throw new IOException("process " + pid + " of step " + step() + " has ended", e);
         }
         for (Path thread : threads) {
             if (!isInStep(thread)) {
@@ -190,7 +212,7 @@ public final class StepCgroup {
     }
 
     private JobStepEnded stepEnded() {
-        return new JobStepEnded("step " + step + " has ended: its cgroups are gone");
+        return new JobStepEnded("step " + step() + " has ended: its cgroups are gone");
     }
 
     private static CpuSet numbers(Path file) throws IOException {

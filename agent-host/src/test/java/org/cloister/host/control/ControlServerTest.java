@@ -60,6 +60,10 @@ class ControlServerTest {
         assertThat(socket).doesNotExist();
     }
 
+    private static final CallerJobLookup FROM_CGROUPS = CallerJobLookup.fromCgroups(sluid -> {
+        throw new AssertionError(sluid);
+    });
+
     private int group() throws IOException {
         return (Integer) Files.getAttribute(folder, "unix:gid");
     }
@@ -67,7 +71,7 @@ class ControlServerTest {
     /** The test's children are in its job, and nobody else is in one. */
     private long jobOf(long pid) throws IOException {
         boolean ours = callers.stream().anyMatch(each -> each.pid() == pid);
-        return ours ? JOB : CallerJobLookup.FROM_CGROUPS.jobOf(pid);
+        return ours ? JOB : FROM_CGROUPS.jobOf(pid);
     }
 
     private ControlClientProcess caller(String... as) throws IOException {
@@ -154,8 +158,7 @@ class ControlServerTest {
     @Test
     void who_is_in_no_step_of_slurms_runs_nothing() throws IOException {
         // This process itself, which the kernel has in no step.
-        assertThatThrownBy(() -> CallerJobLookup.FROM_CGROUPS.jobOf(
-                        ProcessHandle.current().pid()))
+        assertThatThrownBy(() -> FROM_CGROUPS.jobOf(ProcessHandle.current().pid()))
                 .isInstanceOf(NotInJobStep.class);
         assertThat(ask(RUN)).startsWith("{\"refused\":").contains("the caller is in no cgroup of a Slurm step");
         assertThat(work.ledger()).isEmpty();

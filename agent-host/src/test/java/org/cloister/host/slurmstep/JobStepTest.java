@@ -32,7 +32,10 @@ class JobStepTest {
                 .containsExactly("freezer", "memory", "cpuset", "cpuacct");
         assertThat(step.cgroups().get(1))
                 .isEqualTo(new JobStep.CgroupPath(
-                        "memory", "/slurm_h1/uid_0/job_12/step_0", "/slurm_h1/uid_0/job_12/step_0/task_0"));
+                        "memory",
+                        "/slurm_h1/uid_0",
+                        "/slurm_h1/uid_0/job_12/step_0",
+                        "/slurm_h1/uid_0/job_12/step_0/task_0"));
     }
 
     @ParameterizedTest
@@ -40,10 +43,21 @@ class JobStepTest {
             strings = {
                 "0::/system.slice/slurmstepd.scope/job_12/step_0/user/task_0\n",
                 "0::/system.slice/h1_slurmstepd.scope/job_12/step_0/user/task_0\n",
+                "0::/hpc.slice/hpc-jobs.slice/slurmstepd.scope/job_12/step_0/user/task_0\n",
                 "4:memory:/slurm/uid_0/job_12/step_0/task_0\n"
             })
     void both_versions_of_cgroups_are_known_with_and_without_the_nodes_name(String text) throws IOException {
         assertThat(JobStep.parse(text)).hasToString("12.0");
+        assertThat(JobStep.parse(text).number()).hasValue(12);
+    }
+
+    /** As Slurm 26.05 names it. */
+    @Test
+    void a_job_may_have_a_sluid_in_place_of_its_number() throws IOException {
+        JobStep step = JobStep.parse("0::/system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0/user/task_0\n");
+        assertThat(step).hasToString("sEKNKTV3WPV500.0");
+        assertThat(step.number()).isEmpty();
+        assertThat(step.cgroups().get(0).above()).isEqualTo("/system.slice/slurmstepd.scope");
     }
 
     /** What a user makes lies below its own step. */
@@ -60,7 +74,11 @@ class JobStepTest {
             strings = {
                 "",
                 "0::/\n",
-                "0::/user.slice/user-1000.slice/slurmstepd.scope/job_12/step_0\n",
+                "0::/user.slice/user-1000.slice/user@1000.service/x.slice/slurmstepd.scope/job_12/step_0\n",
+                "0::/slurmstepd.scope/job_12/step_0\n",
+                "0::/system.slice/slurmstepd.scope/job_sEKNKTV3WPV500/step_0\n",
+                "0::/system.slice/slurmstepd.scope/12/step_0\n",
+                "0::/system.slice/slurmstepd.scope/sEKNKTV3WPV50/step_0\n",
                 "0::/system.slice/x/slurmstepd.scope/job_12/step_0\n",
                 "0::/system.slice/slurmstepd.scope/system\n",
                 "4:memory:/home/slurm/uid_0/job_12/step_0\n",

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.cloister.host.domain.CpuSet;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,6 +20,10 @@ class StepCgroupTest {
 
     @TempDir
     private Path folder;
+
+    private JobNumbers numbers = sluid -> {
+        throw new AssertionError(sluid);
+    };
 
     @BeforeEach
     void lay() throws IOException {
@@ -39,7 +44,7 @@ class StepCgroupTest {
     }
 
     private StepCgroup step() throws IOException {
-        return StepCgroup.of(folder.resolve("proc"), 7);
+        return StepCgroup.of(folder.resolve("proc"), 7, numbers);
     }
 
     @Test
@@ -94,8 +99,46 @@ class StepCgroupTest {
     }
 
     @Test
+    void a_job_that_is_named_by_a_sluid_has_the_number_that_slurm_says() throws IOException {
+        String task = "system.slice/slurmstepd.scope/sEKNKTV3WPV500/step_0/user/task_0";
+        file("proc/7/cgroup", "0::/" + task + "\n");
+        file("cgroup/" + task + "/cgroup.procs", "");
+        List<String> requests = new ArrayList<>();
+        numbers = new CachedTicketJobs(new TicketJobs() {
+            @Override
+            public boolean isTicketJob(long job, String ticket) {
+                return false;
+            }
+
+            @Override
+            public long numberOf(String sluid) {
+                requests.add(sluid);
+                return 4711;
+            }
+        });
+        assertThat(step().job()).isEqualTo(4711);
+        assertThat(step().step()).isEqualTo("4711.0");
+        assertThat(requests).as("one request").containsExactly("sEKNKTV3WPV500");
+    }
+
+    /** Such as a service of the user's to which systemd delegates a cgroup. */
+    @Test
+    void a_step_below_a_folder_that_is_not_roots_is_none() throws IOException {
+        for (String each : List.of("", "system.slice", "system.slice/slurmstepd.scope")) {
+            Path above = folder.resolve("cgroup").resolve(each);
+            Files.setAttribute(above, "unix:uid", 61234);
+            assertThatThrownBy(this::step)
+                    .isInstanceOf(NotInJobStep.class)
+                    .hasMessageContaining("cgroup " + above + " belongs to user 61234");
+            Files.setAttribute(above, "unix:uid", 0);
+        }
+        Files.setAttribute(folder.resolve("cgroup/" + STEP), "unix:uid", 61234);
+        assertThat(step().job()).as("a step's own folder may be its user's").isEqualTo(12);
+    }
+
+    @Test
     void a_caller_that_has_ended_has_no_step() {
-        assertThatThrownBy(() -> StepCgroup.of(folder.resolve("proc"), 8))
+        assertThatThrownBy(() -> StepCgroup.of(folder.resolve("proc"), 8, numbers))
                 .isInstanceOf(JobStepEnded.class)
                 .hasMessageContaining("process 8");
     }

@@ -22,6 +22,7 @@ import org.cloister.host.resources.TapDevices;
 import org.cloister.host.resources.VmFolders;
 import org.cloister.host.scratch.ErasureMethod;
 import org.cloister.host.scratch.ScratchFolder;
+import org.cloister.host.slurmstep.CgroupAttacher;
 import org.cloister.ovs.BridgeConfig;
 import org.cloister.ovs.SecureBridge;
 
@@ -53,7 +54,7 @@ public record AgentHostMachine(
                 new TapDevices(Path.of("/sbin/ip"), LIMIT),
                 new BridgePorts(bridge, folders),
                 new LibvirtHypervisor(uri, LIMIT),
-                new DomainProcesses(Path.of("/run/libvirt/qemu")));
+                new DomainProcesses(Path.of("/run/libvirt/qemu"), CgroupAttacher.DIRECT, CgroupJobStep.NUMBERED));
         return new AgentHostMachine(parts, ledger, new VmBuilder(ledger, clock), bridge, clock);
     }
 

@@ -10,6 +10,7 @@ import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.Stream;
+import org.cloister.host.slurmstep.JobNumbers;
 import org.cloister.lab.LabHost;
 import org.cloister.lab.Poll;
 
@@ -21,6 +22,11 @@ public final class CgroupJobStep implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(10);
     private static final Path ROOT = Path.of("/sys/fs/cgroup");
     private static final List<String> HIERARCHIES = List.of("memory", "cpuset", "freezer");
+
+    /** Its cgroups are named by numbers, so that Slurm is asked for none. */
+    public static final JobNumbers NUMBERED = sluid -> {
+        throw new IOException("job " + sluid + ": want cgroups that are named by the number");
+    };
 
     private final String node;
     private final long job;

@@ -128,7 +128,7 @@ public final class VmStartProgram {
             long startNs = System.nanoTime();
             images.current();
             report(counts, "phase_image", System.nanoTime() - startNs);
-            StepCgroup step = StepCgroup.of(pid);
+            StepCgroup step = StepCgroup.of(pid, CgroupJobStep.NUMBERED);
             VmPlan plan = withConsole(plans.plan(number, step.job()), console.path());
             TimedStepMaker steps = new TimedStepMaker(new StatementStepRunner(
                     new LocalVmStepRunner(agent.parts(), plan, HostVmPlans.assignment(plan.owner()), step),
@@ -252,7 +252,7 @@ public final class VmStartProgram {
     }
 
     private void wireUps(int count) throws IOException, InterruptedException {
-        ParallelPortSetup wireUps = new ParallelPortSetup(agent, plans, StepCgroup.of(pid));
+        ParallelPortSetup wireUps = new ParallelPortSetup(agent, plans, StepCgroup.of(pid, CgroupJobStep.NUMBERED));
         for (int i = -WARM; i < count; i++) {
             report(i >= 0, "wire_ups", wireUps.connect(WIRED, WIRE_UPS));
         }

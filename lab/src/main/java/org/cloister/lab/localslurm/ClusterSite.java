@@ -93,7 +93,7 @@ public final class ClusterSite {
                 .succeed();
         LabMunge.start(head, mungeKey());
         Files.writeString(head.folder("etc/slurm").resolve("slurm.conf"), configuration);
-        Files.writeString(head.folder("etc/slurm").resolve("cgroup.conf"), "CgroupAutomount=no\nIgnoreSystemd=yes\n");
+        Files.writeString(head.folder("etc/slurm").resolve("cgroup.conf"), "IgnoreSystemd=yes\n");
         own(head.folder("var/spool/slurmctld"));
         if (!Files.exists(run().resolve("bell"))) {
             own(Files.createFile(run().resolve("bell")));

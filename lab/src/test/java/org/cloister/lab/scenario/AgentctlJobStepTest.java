@@ -14,6 +14,7 @@ import org.cloister.host.control.FakeHostOperations;
 import org.cloister.host.control.JobStepCaller;
 import org.cloister.host.vm.VmRunCode;
 import org.cloister.lab.Poll;
+import org.cloister.lab.host.CgroupJobStep;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -51,9 +52,7 @@ class AgentctlJobStepTest {
                 exec %s -Xmx32m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@" \
                 --socket %s
                 """.formatted(
-                        Path.of(System.getProperty("java.home"), "bin", "java"),
-                        System.getProperty("java.class.path"),
-                        socket));
+                        slurm.machine().sandbox().java(), System.getProperty("java.class.path"), socket));
         Files.setPosixFilePermissions(agentctl, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
@@ -80,7 +79,7 @@ class AgentctlJobStepTest {
     }
 
     private ControlServer desk() throws IOException {
-        return ControlServer.open(socket, "root", "root", CallerJobLookup.FROM_CGROUPS, work);
+        return ControlServer.open(socket, "root", "root", CallerJobLookup.fromCgroups(CgroupJobStep.NUMBERED), work);
     }
 
     /** As the relay's job does it. @return its number */

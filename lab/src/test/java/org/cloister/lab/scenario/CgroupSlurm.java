@@ -10,7 +10,6 @@ import org.cloister.lab.LabHome;
 import org.cloister.lab.LabMachine;
 import org.cloister.lab.LabMunge;
 import org.cloister.lab.LabName;
-import org.cloister.lab.LabRelease;
 import org.cloister.lab.Poll;
 import org.cloister.lab.Sandbox;
 import org.cloister.lab.StepCgroups;
@@ -43,7 +42,7 @@ final class CgroupSlurm implements AutoCloseable {
                 "step",
                 "127.0.0.1",
                 folder.resolve("step"),
-                Sandbox.start(home, name, "step", folder.resolve("step"), LabRelease.own()));
+                Sandbox.start(home, name, "step", folder.resolve("step"), TestLabs.release(home)));
         CgroupSlurm slurm = new CgroupSlurm(
                 home, name, machine, "c" + ProcessHandle.current().pid());
         boolean up = false;
@@ -151,6 +150,7 @@ final class CgroupSlurm implements AutoCloseable {
                 MpiDefault=none
                 ReturnToService=2
                 KillWait=2
+                PrivateData=jobs
                 NodeName=%s NodeHostname=step NodeAddr=127.0.0.1 CPUs=2 RealMemory=4000 State=UNKNOWN
                 PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
                 """.formatted(node);

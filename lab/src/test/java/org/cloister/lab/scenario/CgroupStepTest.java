@@ -21,6 +21,7 @@ import org.cloister.host.slurmstep.NotInJobStep;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.lab.Poll;
 import org.cloister.lab.SlurmCommandWrappers;
+import org.cloister.lab.host.CgroupJobStep;
 import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.AfterAll;
@@ -75,13 +76,13 @@ class CgroupStepTest {
     @Test
     void the_kernel_says_whose_call_it_is_and_what_was_given() throws IOException {
         long job = slurm.submit(TICKET, 500);
-        StepCgroup step = StepCgroup.of(slurm.task(job));
+        StepCgroup step = StepCgroup.of(slurm.task(job), CgroupJobStep.NUMBERED);
         assertThat(step.job()).isEqualTo(job);
         assertThat(step.step()).isEqualTo(job + ".0");
         assertThat(step.allocation().cpus().orElseThrow().numbers()).hasSize(1);
         assertThat(step.allocation().node()).hasValue(0);
         assertThat(step.allocation().memoryBytes()).hasValue(500 * MIB);
-        assertThatThrownBy(() -> StepCgroup.of(ProcessHandle.current().pid()))
+        assertThatThrownBy(() -> StepCgroup.of(ProcessHandle.current().pid(), CgroupJobStep.NUMBERED))
                 .isInstanceOf(NotInJobStep.class)
                 .hasMessageContaining("start it with srun");
     }
@@ -89,7 +90,7 @@ class CgroupStepTest {
     @Test
     void a_paused_qemu_ends_with_the_step_that_it_was_moved_into() throws IOException {
         long job = slurm.submit(TICKET, 500);
-        StepCgroup step = StepCgroup.of(slurm.task(job));
+        StepCgroup step = StepCgroup.of(slurm.task(job), CgroupJobStep.NUMBERED);
         long qemu = qemu();
         assertThat(step.contains(qemu)).isFalse();
         step.attach(CgroupAttacher.DIRECT, DOMAIN, qemu);
@@ -104,7 +105,7 @@ class CgroupStepTest {
     @Test
     void the_steps_memory_limit_holds_for_what_is_in_it() throws IOException, InterruptedException {
         long job = slurm.submit(TICKET, 100);
-        StepCgroup step = StepCgroup.of(slurm.task(job));
+        StepCgroup step = StepCgroup.of(slurm.task(job), CgroupJobStep.NUMBERED);
         Process hog = start("sh", "-c", "read go; all=$(head -c 300m /dev/zero | tr '\\0' x); echo ${#all}");
         step.attach(CgroupAttacher.DIRECT, DOMAIN, inside(hog));
         try (OutputStream in = hog.getOutputStream()) {
@@ -118,7 +119,7 @@ class CgroupStepTest {
     void a_step_that_has_ended_takes_nothing() throws IOException {
         long job = slurm.submit(TICKET, 100);
         long task = slurm.task(job);
-        StepCgroup step = StepCgroup.of(task);
+        StepCgroup step = StepCgroup.of(task, CgroupJobStep.NUMBERED);
         long qemu = qemu();
         slurm.cancel(job);
         slurm.awaitEnd(task);
@@ -126,7 +127,7 @@ class CgroupStepTest {
         assertThatThrownBy(() -> step.attach(CgroupAttacher.DIRECT, DOMAIN, qemu))
                 .isInstanceOf(JobStepEnded.class)
                 .hasMessageContaining(job + ".0");
-        assertThatThrownBy(() -> StepCgroup.of(task)).isInstanceOf(JobStepEnded.class);
+        assertThatThrownBy(() -> StepCgroup.of(task, CgroupJobStep.NUMBERED)).isInstanceOf(JobStepEnded.class);
         assertThat(ProcessHandle.of(qemu)).isPresent();
     }
 

@@ -26,6 +26,7 @@ import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.vm.StartFailed;
 import org.cloister.lab.host.AgentHostMachine;
+import org.cloister.lab.host.CgroupJobStep;
 import org.cloister.lab.host.HostVmPlans;
 
 /** A host's agent, reduced to its machine, as a process in the host's namespaces that is told what to do and can be killed. */
@@ -95,7 +96,7 @@ final class HostProgram implements AutoCloseable {
     }
 
     private void build(int number, long pid) throws IOException {
-        StepCgroup step = StepCgroup.of(pid);
+        StepCgroup step = StepCgroup.of(pid, CgroupJobStep.NUMBERED);
         VmPlan plan = plans.plan(number, step.job());
         long before = System.nanoTime();
         try {

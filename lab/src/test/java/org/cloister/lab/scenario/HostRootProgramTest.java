@@ -25,6 +25,7 @@ import org.cloister.host.slurmstep.JobStepEnded;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.Poll;
+import org.cloister.lab.host.CgroupJobStep;
 import org.cloister.slurm.LogText;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -154,7 +155,7 @@ class HostRootProgramTest {
         System.out.print(output);
         assertThat(output).containsPattern("itself: process " + qemu + ": not moved into step " + job + ".0: ");
         assertThat(output).containsPattern("root part: taken after ");
-        assertThat(StepCgroup.of(caller).contains(qemu)).isTrue();
+        assertThat(StepCgroup.of(caller, CgroupJobStep.NUMBERED).contains(qemu)).isTrue();
         slurm.cancel(job);
         slurm.awaitEnd(qemu);
     }
@@ -221,8 +222,10 @@ class HostRootProgramTest {
             socket.write(DOMAIN, qemu);
             assertThatThrownBy(() -> part().attach(DOMAIN, qemu, caller, List.of()))
                     .hasMessageContaining("want QEMU of domain " + DOMAIN + ", have none");
-            assertThat(StepCgroup.of(caller).contains(qemu)).isFalse();
-            assertThat(StepCgroup.of(caller).contains(other.pid())).isFalse();
+            assertThat(StepCgroup.of(caller, CgroupJobStep.NUMBERED).contains(qemu))
+                    .isFalse();
+            assertThat(StepCgroup.of(caller, CgroupJobStep.NUMBERED).contains(other.pid()))
+                    .isFalse();
         } finally {
             other.destroyForcibly().waitFor();
         }
@@ -232,7 +235,7 @@ class HostRootProgramTest {
     void a_step_that_has_ended_is_no_fault_of_the_host() throws IOException {
         long job = slurm.submit(TICKET, 200);
         long caller = slurm.task(job);
-        StepCgroup step = StepCgroup.of(caller);
+        StepCgroup step = StepCgroup.of(caller, CgroupJobStep.NUMBERED);
         long qemu = qemu(DOMAIN);
         slurm.cancel(job);
         slurm.awaitEnd(caller);
@@ -261,9 +264,15 @@ class HostRootProgramTest {
                 "drain cloister: $(touch " + made + ") (20260101T000000Z until clean 12345678)",
                 "resume",
                 "resume none",
+                "ticket 1",
+                "ticket 0 " + TICKET,
+                "ticket 1 " + TICKET + "x",
+                "ticket $(touch " + made + ") " + TICKET,
+                "number 1",
+                "number sEKNKTV3WPV50;",
                 "x".repeat(4000));
         for (String each : lines) {
-            assertThat(raw(each)).as(each).startsWith("refused want take, drain or resume");
+            assertThat(raw(each)).as(each).startsWith("refused want take, drain, resume, ticket or number");
         }
         assertThat(made).doesNotExist();
         assertThat(slurm.machine()

@@ -41,7 +41,8 @@ final class RootSocket implements AutoCloseable {
         Path folder = slurm.machine().folder("root");
         Path pids = Files.createDirectories(folder.resolve("pids"));
         Path configuration = Files.writeString(
-                folder.resolve("conf"), "# of the lab\n\nnode %s\npids %s\n".formatted(slurm.node(), pids));
+                folder.resolve("conf"),
+                "# of the lab\n\nnode %s\naccount root\npids %s\n".formatted(slurm.node(), pids));
         Path path = slurm.machine().socket("root");
         Process listener = new ProcessBuilder(where.apply(List.of(
                         "setpriv",

@@ -13,7 +13,9 @@ final class StepProgram {
 
     /** Arguments: the root part's socket, the caller's process, the domain, its process. Says what came of each way. */
     public static void main(String[] args) throws IOException {
-        StepCgroup step = StepCgroup.of(Long.parseLong(args[1]));
+        StepCgroup step = StepCgroup.of(Long.parseLong(args[1]), sluid -> {
+            throw new IllegalStateException("job " + sluid + ": want cgroups that are named by the number");
+        });
         long pid = Long.parseLong(args[3]);
         print("itself", step, CgroupAttacher.DIRECT, args[2], pid);
         print("root part", step, new AgentHostRootClient(Path.of(args[0]), Duration.ofSeconds(20)), args[2], pid);

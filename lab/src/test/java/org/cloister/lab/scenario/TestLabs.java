@@ -4,6 +4,8 @@ import java.io.IOException;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
+import org.cloister.lab.LabReleases;
 
 /** Names of what scenarios share: each has our process id, so that test runs go side by side. */
 final class TestLabs {
@@ -17,6 +19,12 @@ final class TestLabs {
             }
         }
         return new LabName(prefix + ProcessHandle.current().pid());
+    }
+
+    /** Returns the release of a machine beside the labs: the site's of what {@code lab/test} has drawn or was told. */
+    static LabRelease release(LabHome home) throws IOException {
+        return LabReleases.parse(System.getProperty("cloister.release", ""), Lab.MACHINES, home)
+                .of(Lab.MACHINES.get(0));
     }
 
     private static boolean isAlive(String pid) {
