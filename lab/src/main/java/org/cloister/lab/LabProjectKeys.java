@@ -16,9 +16,9 @@ import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.DerCertificate;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelCredential;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelPlan;
@@ -78,11 +78,11 @@ public final class LabProjectKeys {
     }
 
     /** Returns a plan without peers, with a fresh key and certificate. */
-    public TunnelPlan plan(TunnelIdentity self, TunnelAddress local, Duration lifetime) throws IOException {
+    public TunnelPlan plan(TunnelIdentity self, Ipv4Address local, Duration lifetime) throws IOException {
         return planAt(self, local, Instant.now(), lifetime);
     }
 
-    public TunnelPlan planAt(TunnelIdentity self, TunnelAddress local, Instant issued, Duration lifetime)
+    public TunnelPlan planAt(TunnelIdentity self, Ipv4Address local, Instant issued, Duration lifetime)
             throws IOException {
         return TunnelPlan.of(self, local, issue(self, issued, lifetime), authorities(), EspMode.USERSPACE);
     }

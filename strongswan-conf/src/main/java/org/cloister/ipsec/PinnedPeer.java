@@ -1,13 +1,14 @@
 package org.cloister.ipsec;
 
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Address;
 
 /**
  * The pinned other end of a tunnel: this identity at this address, and only packets between the two addresses.
  *
  * @param name short, for people; the connection is {@code cloister-NAME}
  */
-public record PinnedPeer(String name, TunnelIdentity identity, TunnelAddress address, Start start) {
+public record PinnedPeer(String name, TunnelIdentity identity, Ipv4Address address, Start start) {
     private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
 
     /** Initiator of the tunnel. */

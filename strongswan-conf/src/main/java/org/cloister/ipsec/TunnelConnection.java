@@ -2,6 +2,7 @@ package org.cloister.ipsec;
 
 import java.time.Duration;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.vici.ViciMessage;
 
 /**
@@ -11,7 +12,7 @@ import org.cloister.ipsec.vici.ViciMessage;
 public record TunnelConnection(
         PinnedPeer peer,
         TunnelIdentity self,
-        TunnelAddress local,
+        Ipv4Address local,
         DerCertificate certificate,
         List<DerCertificate> authorities,
         CipherProposal ike,

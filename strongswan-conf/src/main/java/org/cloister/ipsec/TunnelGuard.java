@@ -3,6 +3,8 @@ package org.cloister.ipsec;
 import java.io.IOException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.process.Nft;
 import org.cloister.ipsec.vici.IpsecException.GuardMissing;
 
@@ -12,14 +14,20 @@ import org.cloister.ipsec.vici.IpsecException.GuardMissing;
  * for the VM's lifetime; it works without charon.
  *
  * @param device towards the project's network, such as {@code eth0}
- * @param network the project's addresses, by whichever route packets to them are sent
+ * @param network the project's addresses, 8 to 30 bits, by whichever route packets to them are sent
  * @param segment maximum size to which TCP segments are clamped
  */
-public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int segment) {
+public record TunnelGuard(String device, Ipv4Network network, EspMode by, int segment) {
     /** Name of the table, of the family inet. */
     public static final String TABLE = "cloister_guard";
 
     private static final String REMEDY = "install the guard before the device has an address";
+
+    /** A wider network would have other machines than the project's. */
+    private static final int WIDEST = 8;
+
+    /** A network of two machines. */
+    private static final int NARROWEST = 30;
 
     private static final Pattern CLAMP =
             Pattern.compile("ip daddr ([0-9.]{7,15})/([0-9]{1,2}) tcp .* maxseg size set ([0-9]{1,5})\n");
@@ -30,9 +38,13 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
         if (!DEVICE.matcher(device).matches() || device.equals("lo") || device.equals(EspMode.DEVICE)) {
             throw new IllegalArgumentException("guard: want a device of the project's network, have " + device);
         }
+        if (network.prefix() < WIDEST || network.prefix() > NARROWEST) {
+            throw new IllegalArgumentException(
+                    "guard: want a network of " + WIDEST + " to " + NARROWEST + " bits, have " + network);
+        }
     }
 
-    public static TunnelGuard of(String device, TunnelNetwork network, TunnelMtu mtu) {
+    public static TunnelGuard of(String device, Ipv4Network network, TunnelMtu mtu) {
         return new TunnelGuard(device, network, mtu.by(), mtu.segment());
     }
 
@@ -43,8 +55,7 @@ public record TunnelGuard(String device, TunnelNetwork network, EspMode by, int 
         Matcher drop = DROP.matcher(found);
         if (rule.find() && drop.find()) {
             try {
-                TunnelNetwork network =
-                        new TunnelNetwork(new TunnelAddress(rule.group(1)), Integer.parseInt(rule.group(2)));
+                Ipv4Network network = Ipv4Network.of(new Ipv4Address(rule.group(1)), Integer.parseInt(rule.group(2)));
                 EspMode by = found.contains("\"" + EspMode.DEVICE + "\"") ? EspMode.USERSPACE : EspMode.KERNEL;
                 TunnelGuard guard = new TunnelGuard(drop.group(1), network, by, Integer.parseInt(rule.group(3)));
                 guard.compare(found);

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.vici.IpsecException.PlanRefused;
 
 /**
@@ -17,7 +18,7 @@ import org.cloister.ipsec.vici.IpsecException.PlanRefused;
  */
 public record TunnelPlan(
         TunnelIdentity self,
-        TunnelAddress local,
+        Ipv4Address local,
         TunnelCredential credential,
         List<DerCertificate> authorities,
         List<DerRevocationList> revoked,
@@ -35,7 +36,7 @@ public record TunnelPlan(
     /** Returns a plan with default values for all optional settings. */
     public static TunnelPlan of(
             TunnelIdentity self,
-            TunnelAddress local,
+            Ipv4Address local,
             TunnelCredential credential,
             List<DerCertificate> authorities,
             EspMode by)

@@ -17,6 +17,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.vici.PrivateKeySource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -127,7 +128,7 @@ class CharonKeyLeakTest {
             Path folder = Path.of(args[1]);
             TunnelPlan plan = TunnelPlan.of(
                     TunnelIdentity.worker("w1", "a"),
-                    new TunnelAddress("10.70.0.2"),
+                    new Ipv4Address("10.70.0.2"),
                     new TunnelCredential(certificate(folder.resolve("leaf1.crt")), file(folder.resolve("leaf1.key"))),
                     List.of(certificate(folder.resolve("ca.crt"))),
                     EspMode.USERSPACE);

@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.cloister.base.address.Ipv4Address;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,9 +30,9 @@ class TunnelDifferenceTest {
         TunnelIdentity self = TunnelIdentity.worker("w1", "a");
         TestCa ca = new TestCa(folder, "a");
         TunnelPlan plan =
-                TunnelPlan.of(self, new TunnelAddress("10.70.0.2"), ca.issue(self), ca.authorities(), EspMode.KERNEL);
+                TunnelPlan.of(self, new Ipv4Address("10.70.0.2"), ca.issue(self), ca.authorities(), EspMode.KERNEL);
         TunnelIdentity controller = TunnelIdentity.controller("c", "a");
-        TunnelAddress there = new TunnelAddress("10.70.0.1");
+        Ipv4Address there = new Ipv4Address("10.70.0.1");
         initiating = plan.with(List.of(new PinnedPeer("c", controller, there, PinnedPeer.Start.INITIATE)))
                 .connections();
         expecting = plan.with(List.of(new PinnedPeer("c", controller, there, PinnedPeer.Start.WAIT)))
@@ -109,8 +110,7 @@ class TunnelDifferenceTest {
                 .isEmpty();
         TunnelConnection lower = requireNonNull(demanding.get(NAME));
         TunnelConnection swapped = new TunnelConnection(
-                new PinnedPeer(
-                        "c", lower.peer().identity(), new TunnelAddress("10.70.0.3"), PinnedPeer.Start.ON_DEMAND),
+                new PinnedPeer("c", lower.peer().identity(), new Ipv4Address("10.70.0.3"), PinnedPeer.Start.ON_DEMAND),
                 lower.self(),
                 lower.local(),
                 lower.certificate(),

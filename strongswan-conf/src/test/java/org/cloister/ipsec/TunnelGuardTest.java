@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.vici.IpsecException.GuardMissing;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -15,9 +17,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Runs the tunnel guard in namespaces, with the kernel's own nftables. */
 class TunnelGuardTest {
-    private static final TunnelNetwork NETWORK = new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24);
-    private static final TunnelAddress HERE = new TunnelAddress("10.70.0.2");
-    private static final TunnelAddress THERE = new TunnelAddress("10.70.0.1");
+    private static final Ipv4Network NETWORK = Ipv4Network.parse("10.70.0.0/24");
+    private static final Ipv4Address HERE = new Ipv4Address("10.70.0.2");
+    private static final Ipv4Address THERE = new Ipv4Address("10.70.0.1");
 
     private final TunnelTestPeer here = new TunnelTestPeer();
     private final TunnelTestPeer there = new TunnelTestPeer();
@@ -72,6 +74,14 @@ class TunnelGuardTest {
         assertThatThrownBy(() -> guard(EspMode.USERSPACE).verify(here.host.nft()))
                 .isInstanceOf(GuardMissing.class);
         assertThatThrownBy(() -> TunnelGuard.read(here.host.nft())).isInstanceOf(GuardMissing.class);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {7, 31})
+    void refuses_a_network_that_is_too_wide_or_too_narrow(int prefix) {
+        Ipv4Network network = Ipv4Network.of(HERE, prefix);
+        assertThatThrownBy(() -> TunnelGuard.of("eth0", network, new TunnelMtu(1500, EspMode.KERNEL)))
+                .hasMessage("guard: want a network of 8 to 30 bits, have " + network);
     }
 
     @ParameterizedTest

@@ -11,6 +11,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.vici.IpsecException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -19,8 +20,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A peer that is not the planned one gets no tunnel, and the log says why; with two real charons. */
 class TunnelRefusalTest {
-    private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
-    private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");
+    private static final Ipv4Address FIRST = new Ipv4Address("10.70.0.1");
+    private static final Ipv4Address SECOND = new Ipv4Address("10.70.0.2");
     private static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
     private static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
 
@@ -52,7 +53,7 @@ class TunnelRefusalTest {
         worker.close();
     }
 
-    private TunnelPlan plan(TunnelIdentity self, TunnelAddress local, TunnelCredential credential, TestCa trusted)
+    private TunnelPlan plan(TunnelIdentity self, Ipv4Address local, TunnelCredential credential, TestCa trusted)
             throws IOException {
         return TunnelPlan.of(self, local, credential, trusted.authorities(), EspMode.USERSPACE)
                 .with(List.of(new PinnedPeer("c", CONTROLLER, FIRST, PinnedPeer.Start.INITIATE)));
@@ -103,7 +104,7 @@ class TunnelRefusalTest {
 
     @Test
     void the_right_certificate_at_another_address() throws Exception {
-        TunnelAddress third = new TunnelAddress("10.70.0.3");
+        Ipv4Address third = new Ipv4Address("10.70.0.3");
         worker.host.address(third.text());
         refused(
                 plan(WORKER, third, ca.issue(WORKER), ca),

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
 import org.jspecify.annotations.Nullable;
 
 /** A machine, its tunnels and what they said. */
@@ -55,7 +56,7 @@ final class TunnelTestPeer implements AutoCloseable {
         }
     }
 
-    boolean pings(TunnelAddress address) {
+    boolean pings(Ipv4Address address) {
         try {
             host.run("ping", "-c1", "-W1", address.text());
             return true;

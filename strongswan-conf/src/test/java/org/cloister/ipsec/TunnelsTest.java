@@ -16,6 +16,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.vici.IpsecException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -24,8 +26,8 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two machines with a real charon each, ESP in user space. */
 class TunnelsTest {
-    private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
-    private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");
+    private static final Ipv4Address FIRST = new Ipv4Address("10.70.0.1");
+    private static final Ipv4Address SECOND = new Ipv4Address("10.70.0.2");
     private static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
     private static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
 
@@ -122,7 +124,7 @@ class TunnelsTest {
         TunnelMtu mtu = new TunnelMtu(1400, EspMode.USERSPACE);
         controller.host.run("ip", "link", "set", "eth0", "mtu", "1400");
         worker.host.run("ip", "link", "set", "eth0", "mtu", "1400");
-        TunnelGuard guard = TunnelGuard.of("eth0", new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24), mtu);
+        TunnelGuard guard = TunnelGuard.of("eth0", Ipv4Network.parse("10.70.0.0/24"), mtu);
         guard.install(controller.host.nft());
         guard.install(worker.host.nft());
         bothUp();

@@ -7,7 +7,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.cloister.ipsec.TunnelAddress;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.KeyException;
 import org.cloister.luks.secret.SecretMemory;
@@ -215,7 +215,7 @@ final class OpenedProject implements AutoCloseable {
     }
 
     private static NetworkPlan network(VmNetworkConfig config, ControllerEnvironment environment) {
-        TunnelAddress own = new TunnelAddress(config.address().toString());
+        Ipv4Address own = new Ipv4Address(config.address().toString());
         return new NetworkPlan(
                 config.mac().toString(),
                 own,

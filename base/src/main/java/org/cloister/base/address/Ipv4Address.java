@@ -3,7 +3,10 @@ package org.cloister.base.address;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** IPv4 address of one host, in its only accepted spelling: four decimal numbers without leading zeros. */
+/**
+ * IPv4 address of one host, in its only accepted spelling: four decimal numbers without leading zeros. Addresses are
+ * ordered as numbers.
+ */
 public record Ipv4Address(String text) implements Comparable<Ipv4Address> {
     private static final Pattern FORM = Pattern.compile("(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})\\.(\\d{1,3})");
 
@@ -30,9 +33,18 @@ public record Ipv4Address(String text) implements Comparable<Ipv4Address> {
         return bytes;
     }
 
+    /** Returns the address as an unsigned number. */
+    long number() {
+        long number = 0;
+        for (byte each : bytes()) {
+            number = number << 8 | (each & 0xff);
+        }
+        return number;
+    }
+
     @Override
     public int compareTo(Ipv4Address other) {
-        return text.compareTo(other.text);
+        return Long.compare(number(), other.number());
     }
 
     @Override

@@ -44,6 +44,21 @@ public record Ipv4Network(long base, int prefix) {
         return new Ipv4Network(base, Integer.parseInt(match.group(5)));
     }
 
+    /**
+     * Returns the network of {@code prefix} bits that has the address.
+     *
+     * @throws IllegalArgumentException if the prefix is not 0 to 32 bits
+     */
+    public static Ipv4Network of(Ipv4Address address, int prefix) {
+        long host = (1L << (BITS - prefix)) - 1;
+        return new Ipv4Network(address.number() & ~host, prefix);
+    }
+
+    /** Returns whether the address is in this network. */
+    public boolean contains(Ipv4Address address) {
+        return address.number() >= base && address.number() < base + size();
+    }
+
     /** Returns the number of addresses, including the network's own and the broadcast address. */
     public long size() {
         return 1L << (BITS - prefix);

@@ -12,14 +12,14 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelEvent;
 import org.cloister.ipsec.TunnelGuard;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelMtu;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.ipsec.TunnelPlan;
 import org.cloister.ipsec.Tunnels;
 import org.cloister.lab.CharonPair;
@@ -49,7 +49,7 @@ final class IpsecBench implements Benches.Bench {
     private static final String MANY_FROM_ONE = "charon-systemd {\n  dos_protection = no\n}\n";
 
     private static final TunnelIdentity SELF = TunnelIdentity.controller("c", "a");
-    private static final TunnelAddress LOCAL = address(0);
+    private static final Ipv4Address LOCAL = address(0);
     private static final Duration LIMIT = Duration.ofSeconds(60);
     private static final Duration DAY = Duration.ofHours(24);
 
@@ -154,10 +154,8 @@ final class IpsecBench implements Benches.Bench {
         }
 
         private void guard() throws IOException {
-            TunnelGuard guard = TunnelGuard.of(
-                    "eth0",
-                    new TunnelNetwork(new TunnelAddress("10.71.0.0"), 24),
-                    new TunnelMtu(1500, EspMode.USERSPACE));
+            TunnelGuard guard =
+                    TunnelGuard.of("eth0", Ipv4Network.parse("10.71.0.0/24"), new TunnelMtu(1500, EspMode.USERSPACE));
             for (int end = 1; end <= 2; end++) {
                 guard.install(pair.side(end).nft());
             }
@@ -305,8 +303,8 @@ final class IpsecBench implements Benches.Bench {
         return number == 0 ? SELF : TunnelIdentity.worker("w" + number, "a");
     }
 
-    private static TunnelAddress address(int number) {
-        return new TunnelAddress("10.71.0." + (number + 1));
+    private static Ipv4Address address(int number) {
+        return new Ipv4Address("10.71.0." + (number + 1));
     }
 
     private static void await(BlockingQueue<TunnelEvent> events, Class<? extends TunnelEvent> type)

@@ -11,9 +11,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelPlan;
 import org.cloister.lab.TcpStream;
@@ -34,8 +34,8 @@ public final class LinkScript implements AutoCloseable {
     public static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
     public static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
 
-    private static final TunnelPeer FIRST = new TunnelPeer("c", CONTROLLER, new TunnelAddress("10.70.0.1"));
-    private static final TunnelPeer SECOND = new TunnelPeer("w1", WORKER, new TunnelAddress("10.70.0.2"));
+    private static final TunnelPeer FIRST = new TunnelPeer("c", CONTROLLER, new Ipv4Address("10.70.0.1"));
+    private static final TunnelPeer SECOND = new TunnelPeer("w1", WORKER, new Ipv4Address("10.70.0.2"));
     private static final String DEVICE = "eth0";
     private static final int MTU = 1500;
     private static final int PREFIX = 24;
@@ -92,7 +92,7 @@ public final class LinkScript implements AutoCloseable {
             case "tunnel" -> tunnel();
             case "plain" -> plain();
             case "give" -> {
-                TunnelAddress other = calls ? FIRST.address() : SECOND.address();
+                Ipv4Address other = calls ? FIRST.address() : SECOND.address();
                 return Double.toString(
                         TcpStream.send(new InetSocketAddress(other.text(), PORT), Long.parseLong(words[1])));
             }

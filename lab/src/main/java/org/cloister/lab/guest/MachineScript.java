@@ -7,12 +7,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelIdentity;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.luks.volume.Cryptsetup;
@@ -42,9 +42,9 @@ public final class MachineScript {
     public static final GuestProjectFolder FOLDER = new GuestProjectFolder(Path.of("/run/machine"));
 
     private static final TunnelPeer CONTROLLER =
-            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new TunnelAddress("10.70.0.1"));
+            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new Ipv4Address("10.70.0.1"));
     private static final TunnelPeer WORKER =
-            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new TunnelAddress("10.70.0.2"));
+            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new Ipv4Address("10.70.0.2"));
     private static final Duration LIMIT = Duration.ofSeconds(90);
 
     private final ProcessRunner here = ProcessRunner.local();
@@ -143,7 +143,7 @@ public final class MachineScript {
 
     private void port() throws IOException {
         new SlurmPortScript(here, there, CONTROLLER.address())
-                .run(new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24))
+                .run(Ipv4Network.parse("10.70.0.0/24"))
                 .forEach(MachineScript::print);
     }
 
@@ -219,8 +219,8 @@ public final class MachineScript {
         here.runChecked("chmod", "700", home.toString());
     }
 
-    private static NetworkPlan network(
-            ProcessRunner programs, String device, TunnelPeer self, List<TunnelAddress> peers) throws IOException {
+    private static NetworkPlan network(ProcessRunner programs, String device, TunnelPeer self, List<Ipv4Address> peers)
+            throws IOException {
         String link = programs.runChecked("ip", "-brief", "link", "show", "dev", device);
         String mac = link.strip().split("\\s+", -1)[2];
         return new NetworkPlan(mac, self.address(), 24, 1400, CONTROLLER.address(), peers, EspMode.KERNEL);

@@ -6,9 +6,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.lab.Poll;
 import org.cloister.vm.rpcfilter.FilterStateFile;
 import org.cloister.vm.rpcfilter.RpcFilterMain;
@@ -28,17 +28,17 @@ final class SlurmPortScript {
 
     private final ProcessRunner here;
     private final ProcessRunner there;
-    private final TunnelAddress controller;
+    private final Ipv4Address controller;
     private final Path state = Path.of("/run/slurm-filter-state");
 
-    SlurmPortScript(ProcessRunner here, ProcessRunner there, TunnelAddress controller) {
+    SlurmPortScript(ProcessRunner here, ProcessRunner there, Ipv4Address controller) {
         this.here = here;
         this.there = there;
         this.controller = controller;
     }
 
     /** @return the worker's answers: to a request, to a refused request, and to a request without a filter */
-    List<String> run(TunnelNetwork network) throws IOException {
+    List<String> run(Ipv4Network network) throws IOException {
         new SlurmctldRedirectTable(controller, network, 0).install(here);
         Files.write(state, new byte[0]);
         start("perl", "-MIO::Socket::INET", "-e", """

@@ -13,11 +13,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.DerCertificate;
 import org.cloister.ipsec.DerRevocationList;
 import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelCredential;
 import org.cloister.ipsec.TunnelEvent;
 import org.cloister.ipsec.TunnelIdentity;
@@ -52,7 +52,7 @@ public final class TunnelScript {
         try (TunnelEnd end = new TunnelEnd(Path.of(SOCKET), TunnelScript::print)) {
             System.out.println("ready");
             for (String step = steps.readLine(); step != null; step = steps.readLine()) {
-                end.applyPlan(plan(step.split(" ", -1), new TunnelAddress(args[0]), new TunnelAddress(args[1])));
+                end.applyPlan(plan(step.split(" ", -1), new Ipv4Address(args[0]), new Ipv4Address(args[1])));
                 System.out.println("told " + step);
             }
         }
@@ -62,7 +62,7 @@ public final class TunnelScript {
         System.out.println(event);
     }
 
-    private static TunnelPlan plan(String[] words, TunnelAddress own, TunnelAddress there) throws IOException {
+    private static TunnelPlan plan(String[] words, Ipv4Address own, Ipv4Address there) throws IOException {
         Path folder = Path.of(FOLDER);
         List<DerCertificate> authorities = new ArrayList<>();
         for (int i = 0; Files.exists(folder.resolve("ca" + i + ".crt")); i++) {

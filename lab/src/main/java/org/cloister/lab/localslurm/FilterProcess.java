@@ -8,9 +8,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabMachine;
@@ -48,8 +48,8 @@ public final class FilterProcess {
                 "--ipc",
                 "--");
         new SlurmctldRedirectTable(
-                        new TunnelAddress(ClusterSite.HEAD_ADDRESS),
-                        new TunnelNetwork(new TunnelAddress("10.90.0.0"), PREFIX),
+                        new Ipv4Address(ClusterSite.HEAD_ADDRESS),
+                        Ipv4Network.of(new Ipv4Address(ClusterSite.HEAD_ADDRESS), PREFIX),
                         UID)
                 .install(ProcessRunner.withPrefix(enter));
         Path state = site.run().resolve(FilterStateFile.NAME);

@@ -14,16 +14,16 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.CharonSettings;
 import org.cloister.ipsec.DerRevocationList;
 import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelGuard;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelKeyLifetimes;
 import org.cloister.ipsec.TunnelMtu;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.ipsec.TunnelPlan;
 import org.cloister.lab.CharonPair;
 import org.cloister.lab.LabCommand;
@@ -48,9 +48,9 @@ import org.junit.jupiter.api.Test;
 @Tag("ipsec")
 @RotatedScenario(11)
 class CharonTunnelTest {
-    private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
-    private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");
-    private static final TunnelNetwork NETWORK = new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24);
+    private static final Ipv4Address FIRST = new Ipv4Address("10.70.0.1");
+    private static final Ipv4Address SECOND = new Ipv4Address("10.70.0.2");
+    private static final Ipv4Network NETWORK = Ipv4Network.parse("10.70.0.0/24");
     private static final TunnelIdentity CONTROLLER = TunnelIdentity.controller("c", "a");
     private static final TunnelIdentity WORKER = TunnelIdentity.worker("w1", "a");
     private static final Duration SOON = Duration.ofSeconds(15);
@@ -101,7 +101,7 @@ class CharonTunnelTest {
     }
 
     /** Echo requests with the marker in them, every 10 ms, until the machine ends. */
-    private void sendMarkers(int from, TunnelAddress to) throws IOException {
+    private void sendMarkers(int from, Ipv4Address to) throws IOException {
         String pattern = HexFormat.of().formatHex(Wiretap.MARKER.getBytes(StandardCharsets.US_ASCII));
         new ProcessBuilder(pair.side(from)
                         .command(

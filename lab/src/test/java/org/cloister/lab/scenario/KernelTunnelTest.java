@@ -13,14 +13,13 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.CharonSettings;
 import org.cloister.ipsec.DerCertificate;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelGuard;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelMtu;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.lab.GuestJava;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
@@ -52,8 +51,7 @@ class KernelTunnelTest {
     private static final Duration SOON = Duration.ofSeconds(60);
     private static final int VLAN = 170;
     private static final TunnelMtu MTU = new TunnelMtu(1500, EspMode.KERNEL);
-    private static final TunnelGuard GUARD =
-            TunnelGuard.of("eth0", new TunnelNetwork(new TunnelAddress("10.70.0.0"), 24), MTU);
+    private static final TunnelGuard GUARD = TunnelGuard.of("eth0", Ipv4Network.parse("10.70.0.0/24"), MTU);
     private static final String STEPS = "/run/tunnel.steps";
     private static final String OUTPUT = "/run/tunnel.said";
     /** Headers of IP and of an echo request. */

@@ -9,9 +9,9 @@ import java.time.Duration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelPlan;
 import org.cloister.lab.CharonPair;
@@ -39,9 +39,9 @@ import org.junit.jupiter.api.Test;
 @Tag("vm")
 class VmNetworkTest {
     private static final TunnelPeer CONTROLLER =
-            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new TunnelAddress("10.70.0.1"));
+            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new Ipv4Address("10.70.0.1"));
     private static final TunnelPeer WORKER =
-            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new TunnelAddress("10.70.0.2"));
+            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new Ipv4Address("10.70.0.2"));
     private static final Duration SOON = Duration.ofSeconds(15);
     private static final Duration DAY = Duration.ofHours(24);
 
@@ -171,10 +171,10 @@ class VmNetworkTest {
         return ProcessRunner.withPrefix(pair.side(end).command().argv());
     }
 
-    private NetworkPlan network(int end, List<TunnelAddress> peers) throws IOException {
+    private NetworkPlan network(int end, List<Ipv4Address> peers) throws IOException {
         String mac =
                 programs(end).runChecked("cat", "/sys/class/net/eth0/address").strip();
-        TunnelAddress own = end == 1 ? CONTROLLER.address() : WORKER.address();
+        Ipv4Address own = end == 1 ? CONTROLLER.address() : WORKER.address();
         return new NetworkPlan(mac, own, 24, 1500, CONTROLLER.address(), peers, EspMode.USERSPACE);
     }
 

@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.vm.controller.storage.NfsExport;
 import org.cloister.vm.controller.storage.NfsExports;
 import org.cloister.vm.system.network.NetworkPlan;
@@ -23,7 +23,7 @@ public final class SystemWorkerAccess implements WorkerAccess {
     private final ProjectTunnels tunnels;
     private final NfsExports exports;
     /** Admitted workers by address; each address belongs to one machine at a time. */
-    private final Map<TunnelAddress, String> admitted = new TreeMap<>();
+    private final Map<Ipv4Address, String> admitted = new TreeMap<>();
 
     private NetworkPlan plan;
 

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.Supplier;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.encoding.Digest;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.luks.key.Hpke;
@@ -256,7 +257,7 @@ public final class WorkerProvisioner implements Provisioner {
     }
 
     private static GrantedAccess grantFor(CertificateName worker, ProjectAddress projectAddress, int uid, int gid) {
-        org.cloister.ipsec.TunnelAddress address = new org.cloister.ipsec.TunnelAddress(projectAddress.toString());
+        Ipv4Address address = new Ipv4Address(projectAddress.toString());
         return new GrantedAccess(
                 new TunnelPeer(worker.id(), TunnelIdentity.worker(worker.id(), worker.project()), address),
                 new NfsExport(address, uid, gid, false));

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.TunnelAddress;
+import org.cloister.base.address.Ipv4Address;
 
 /**
  * Access of one worker to the project's storage: all of it as one user, regardless of the user that the worker sends,
@@ -17,7 +17,7 @@ import org.cloister.ipsec.TunnelAddress;
  * @param worker its address, which the tunnel enforces
  * @param uid of the job's user
  */
-public record NfsExport(TunnelAddress worker, int uid, int gid, boolean readOnly) {
+public record NfsExport(Ipv4Address worker, int uid, int gid, boolean readOnly) {
     private static final int MIN_ID = 1000;
     private static final int MAX_ID = 60_000;
 

@@ -7,9 +7,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.vm.system.daemon.SupervisedDaemon;
 
 /**
@@ -39,7 +39,7 @@ public final class NfsServer {
     private static final Path LOGS = Path.of("/run");
 
     private final ProcessRunner programs;
-    private final TunnelAddress own;
+    private final Ipv4Address own;
     private final Path state;
     private final SupervisedDaemon clients;
     private final SupervisedDaemon mountd;
@@ -49,7 +49,7 @@ public final class NfsServer {
      *     open
      * @param logs folder of log files
      */
-    public NfsServer(ProcessRunner programs, TunnelAddress own, Path state, Path logs) {
+    public NfsServer(ProcessRunner programs, Ipv4Address own, Path state, Path logs) {
         this.programs = programs;
         this.own = own;
         this.state = state;

@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.TunnelAddress;
+import org.cloister.base.address.Ipv4Address;
 
 /**
  * The machines that this one knows by name: each name and each address occurs once, so that a reverse lookup yields the
@@ -13,7 +13,7 @@ import org.cloister.ipsec.TunnelAddress;
  *
  * @param own this machine's name, one of them
  */
-public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
+public record NodeAddresses(String own, Map<String, Ipv4Address> byName) {
     private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     /**
@@ -23,7 +23,7 @@ public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
      */
     public NodeAddresses {
         byName = Map.copyOf(byName);
-        Set<TunnelAddress> seen = new HashSet<>();
+        Set<Ipv4Address> seen = new HashSet<>();
         byName.forEach((name, address) -> {
             if (!NAME.matcher(name).matches() || name.equals("localhost")) {
                 throw new IllegalArgumentException("node: want a name " + NAME + ", have " + name);
@@ -40,7 +40,7 @@ public record NodeAddresses(String own, Map<String, TunnelAddress> byName) {
     /** Returns the content of {@code /etc/hosts}, ordered by address. */
     String hosts() {
         StringBuilder text = new StringBuilder("127.0.0.1 localhost\n");
-        Map<String, TunnelAddress> ordered = new LinkedHashMap<>();
+        Map<String, Ipv4Address> ordered = new LinkedHashMap<>();
         byName.entrySet().stream()
                 .sorted(Map.Entry.comparingByValue())
                 .forEach(each -> ordered.put(each.getKey(), each.getValue()));

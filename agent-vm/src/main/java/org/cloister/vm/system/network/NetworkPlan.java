@@ -3,9 +3,10 @@ package org.cloister.vm.system.network;
 import java.util.List;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
-import org.cloister.ipsec.TunnelNetwork;
+import org.cloister.protocol.ticket.ProjectSubnet;
 
 /**
  * A VM's address in its project's network, and the only machines there with which it may exchange packets.
@@ -19,11 +20,11 @@ import org.cloister.ipsec.TunnelNetwork;
  */
 public record NetworkPlan(
         String mac,
-        TunnelAddress own,
+        Ipv4Address own,
         int prefix,
         int mtu,
-        TunnelAddress controller,
-        List<TunnelAddress> peers,
+        Ipv4Address controller,
+        List<Ipv4Address> peers,
         EspMode esp) {
     private static final Pattern MAC = Pattern.compile("[0-9a-f]{2}(:[0-9a-f]{2}){5}");
     private static final int MIN_MTU = 576;
@@ -47,21 +48,21 @@ public record NetworkPlan(
             throw new IllegalArgumentException("peers: want at most " + MAX_PEERS + " others, have " + peers.size()
                     + (peers.contains(own) ? " and this one" : ""));
         }
-        TunnelNetwork network = networkOf(own, prefix);
-        for (TunnelAddress each : peers) {
+        Ipv4Network network = networkOf(own, prefix);
+        for (Ipv4Address each : peers) {
             requireIn(network, each);
         }
         requireIn(network, controller);
     }
 
     /** Returns the project's network. */
-    public TunnelNetwork network() {
+    public Ipv4Network network() {
         return networkOf(own, prefix);
     }
 
     /** Returns all other machines with which packets may be exchanged, each once, in order. */
-    public List<TunnelAddress> others() {
-        TreeSet<TunnelAddress> all = new TreeSet<>(peers);
+    public List<Ipv4Address> others() {
+        TreeSet<Ipv4Address> all = new TreeSet<>(peers);
         if (!controller.equals(own)) {
             all.add(controller);
         }
@@ -69,26 +70,21 @@ public record NetworkPlan(
     }
 
     /** Returns this plan with other workers. */
-    public NetworkPlan with(List<TunnelAddress> newPeers) {
+    public NetworkPlan with(List<Ipv4Address> newPeers) {
         return new NetworkPlan(mac, own, prefix, mtu, controller, newPeers, esp);
     }
 
-    private static void requireIn(TunnelNetwork network, TunnelAddress address) {
+    private static void requireIn(Ipv4Network network, Ipv4Address address) {
         if (!network.contains(address)) {
             throw new IllegalArgumentException("address: want one of " + network + ", have " + address);
         }
     }
 
-    private static TunnelNetwork networkOf(TunnelAddress own, int prefix) {
-        if (prefix < 8 || prefix > 30) {
-            throw new IllegalArgumentException("prefix: want 8 to 30 bits, have " + prefix);
+    private static Ipv4Network networkOf(Ipv4Address own, int prefix) {
+        if (prefix < ProjectSubnet.SHORTEST || prefix > ProjectSubnet.LONGEST) {
+            throw new IllegalArgumentException("prefix: want " + ProjectSubnet.SHORTEST + " to " + ProjectSubnet.LONGEST
+                    + " bits, have " + prefix);
         }
-        int number = 0;
-        for (String octet : own.text().split("\\.", -1)) {
-            number = number << 8 | Integer.parseInt(octet);
-        }
-        int base = number & (-1 << (32 - prefix));
-        String text = (base >>> 24) + "." + (base >>> 16 & 0xff) + "." + (base >>> 8 & 0xff) + "." + (base & 0xff);
-        return new TunnelNetwork(new TunnelAddress(text), prefix);
+        return Ipv4Network.of(own, prefix);
     }
 }

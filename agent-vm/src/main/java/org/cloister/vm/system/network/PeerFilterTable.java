@@ -3,10 +3,10 @@ package org.cloister.vm.system.network;
 import java.io.IOException;
 import java.util.List;
 import java.util.stream.Collectors;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 
 /**
  * The table {@code inet cloister}: permits only ESP and IKE of the plan's machines on the interface. ARP passes, since
@@ -15,7 +15,7 @@ import org.cloister.ipsec.TunnelAddress;
  * @param device the interface
  * @param others sorted
  */
-record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
+record PeerFilterTable(String device, List<Ipv4Address> others, EspMode esp) {
     static final String NAME = "cloister";
 
     PeerFilterTable {
@@ -58,7 +58,7 @@ record PeerFilterTable(String device, List<TunnelAddress> others, EspMode esp) {
         return others.isEmpty()
                 ? ""
                 : "\t\telements = { "
-                        + others.stream().map(TunnelAddress::toString).collect(Collectors.joining(", ")) + " }\n";
+                        + others.stream().map(Ipv4Address::toString).collect(Collectors.joining(", ")) + " }\n";
     }
 
     private String chain(String hook, String name, String end) {

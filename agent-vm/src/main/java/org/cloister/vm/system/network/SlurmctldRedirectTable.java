@@ -1,10 +1,10 @@
 package org.cloister.vm.system.network;
 
 import java.io.IOException;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
-import org.cloister.ipsec.TunnelNetwork;
 import org.cloister.vm.rpcfilter.RpcFilterMain;
 
 /**
@@ -23,7 +23,7 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
  * @param network the project's
  * @param filterUid uid of the filter
  */
-public record SlurmctldRedirectTable(TunnelAddress own, TunnelNetwork network, int filterUid) {
+public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int filterUid) {
     static final String NAME = "cloister_slurm";
     private static final int MAX_CONNECTIONS = 120;
     private static final int CONNECTIONS_PER_SECOND = 100;

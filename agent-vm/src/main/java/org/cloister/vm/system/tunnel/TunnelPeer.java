@@ -2,8 +2,8 @@ package org.cloister.vm.system.tunnel;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelIdentity;
 
 /**
@@ -11,7 +11,7 @@ import org.cloister.ipsec.TunnelIdentity;
  *
  * @param name short, as the job's nodes or the controlling VM call it
  */
-public record TunnelPeer(String name, TunnelIdentity identity, TunnelAddress address) {
+public record TunnelPeer(String name, TunnelIdentity identity, Ipv4Address address) {
     /**
      * Returns the peers of a worker: it initiates the tunnel to its controlling VM at once and retries without limit,
      * and those to its job's other nodes when there is a packet for them.

@@ -8,9 +8,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.DerCertificate;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelCredential;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelPlan;
@@ -40,11 +40,11 @@ record NodePlan(HandoverDocument handover, EspMode esp) {
         return handover.controller().id();
     }
 
-    TunnelAddress ownAddress() {
+    Ipv4Address ownAddress() {
         return address(handover.network().address());
     }
 
-    TunnelAddress controllerAddress() {
+    Ipv4Address controllerAddress() {
         return address(handover.network().network().controller());
     }
 
@@ -116,7 +116,7 @@ record NodePlan(HandoverDocument handover, EspMode esp) {
     }
 
     NodeAddresses names() {
-        Map<String, TunnelAddress> byName = new HashMap<>();
+        Map<String, Ipv4Address> byName = new HashMap<>();
         byName.put(controller(), controllerAddress());
         byName.put(label(), address(handover.network().address()));
         others().forEach(machine -> byName.put(machine.name(), machine.address()));
@@ -154,7 +154,7 @@ record NodePlan(HandoverDocument handover, EspMode esp) {
         return handover.name().project();
     }
 
-    private static TunnelAddress address(org.cloister.protocol.ticket.ProjectAddress address) {
-        return new TunnelAddress(address.toString());
+    private static Ipv4Address address(org.cloister.protocol.ticket.ProjectAddress address) {
+        return new Ipv4Address(address.toString());
     }
 }

@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
-import org.cloister.ipsec.TunnelAddress;
+import org.cloister.base.address.Ipv4Address;
 
 /**
  * A folder of the project's storage in a worker.
@@ -32,7 +32,7 @@ public record StorageMount(String export, Path mountPoint, boolean readOnly) {
      * Returns the mount command. The mount waits for its server without limit, so that a controlling VM may be reopened
      * under running jobs.
      */
-    public List<String> command(TunnelAddress server) {
+    public List<String> command(Ipv4Address server) {
         List<String> command = new ArrayList<>(List.of("mount", "-t", "nfs4", "-o"));
         command.add("vers=4.2,hard,sec=sys,proto=tcp,nosuid,nodev,retry=0," + (readOnly ? "ro" : "rw"));
         command.add(source(server));
@@ -41,7 +41,7 @@ public record StorageMount(String export, Path mountPoint, boolean readOnly) {
     }
 
     /** Returns the source as {@code /proc/self/mountinfo} reports it. */
-    String source(TunnelAddress server) {
+    String source(Ipv4Address server) {
         return server + ":" + export;
     }
 

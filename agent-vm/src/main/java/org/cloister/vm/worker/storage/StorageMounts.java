@@ -8,9 +8,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.vm.system.mount.MountHolder;
 import org.cloister.vm.system.mount.Unmounter;
 
@@ -22,7 +22,7 @@ public final class StorageMounts {
     private static final long PAUSE_MS = 300;
 
     private final ProcessRunner programs;
-    private final TunnelAddress server;
+    private final Ipv4Address server;
     private final List<StorageMount> mounts;
 
     /**
@@ -30,7 +30,7 @@ public final class StorageMounts {
      *
      * @param mounts mounted in this order, unmounted in reverse
      */
-    public StorageMounts(ProcessRunner programs, TunnelAddress server, List<StorageMount> mounts) {
+    public StorageMounts(ProcessRunner programs, Ipv4Address server, List<StorageMount> mounts) {
         this.programs = programs;
         this.server = server;
         this.mounts = List.copyOf(mounts);

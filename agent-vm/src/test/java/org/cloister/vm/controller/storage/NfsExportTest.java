@@ -6,12 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import org.cloister.ipsec.TunnelAddress;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.vm.worker.storage.StorageMount;
 import org.junit.jupiter.api.Test;
 
 class NfsExportTest {
-    private static final TunnelAddress WORKER = new TunnelAddress("10.70.0.2");
+    private static final Ipv4Address WORKER = new Ipv4Address("10.70.0.2");
     private static final NfsExport EXPORT = new NfsExport(WORKER, 2001, 2001, false);
     /** As exportfs of nfs-utils 2.6 wrote it. */
     private static final String ETAB =
@@ -27,7 +27,7 @@ class NfsExportTest {
                 .isFalse();
         assertThat(line.matches(new NfsExport(WORKER, 2001, 2001, true), "/project"))
                 .isFalse();
-        assertThat(line.matches(new NfsExport(new TunnelAddress("10.70.0.3"), 2001, 2001, false), "/project"))
+        assertThat(line.matches(new NfsExport(new Ipv4Address("10.70.0.3"), 2001, 2001, false), "/project"))
                 .isFalse();
         assertThat(NfsExport.EtabEntry.parse(ETAB.replace(",all_squash", ""))
                         .get(0)
@@ -62,7 +62,7 @@ class NfsExportTest {
     @Test
     void a_mount_is_hard_and_gives_no_rights() {
         StorageMount mount = new StorageMount("/home/ada", Path.of("/project/home/ada"), true);
-        assertThat(mount.command(new TunnelAddress("10.70.0.1")))
+        assertThat(mount.command(new Ipv4Address("10.70.0.1")))
                 .containsExactly(
                         "mount",
                         "-t",

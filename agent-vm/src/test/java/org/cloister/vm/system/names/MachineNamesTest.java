@@ -8,15 +8,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.process.ProcessRunner;
-import org.cloister.ipsec.TunnelAddress;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class MachineNamesTest {
-    private static final TunnelAddress C = new TunnelAddress("10.70.0.1");
-    private static final TunnelAddress W = new TunnelAddress("10.70.0.20");
-    private static final TunnelAddress V = new TunnelAddress("10.70.0.3");
+    private static final Ipv4Address C = new Ipv4Address("10.70.0.1");
+    private static final Ipv4Address W = new Ipv4Address("10.70.0.20");
+    private static final Ipv4Address V = new Ipv4Address("10.70.0.3");
 
     @Test
     void every_name_leads_to_an_address_and_back() {

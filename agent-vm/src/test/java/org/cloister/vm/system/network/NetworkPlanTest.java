@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.junit.jupiter.api.Test;
 
 class NetworkPlanTest {
     private static final String MAC = "02:00:00:00:01:02";
-    private static final TunnelAddress C = new TunnelAddress("10.70.1.1");
-    private static final TunnelAddress W1 = new TunnelAddress("10.70.1.2");
-    private static final TunnelAddress W2 = new TunnelAddress("10.70.0.200");
+    private static final Ipv4Address C = new Ipv4Address("10.70.1.1");
+    private static final Ipv4Address W1 = new Ipv4Address("10.70.1.2");
+    private static final Ipv4Address W2 = new Ipv4Address("10.70.0.200");
 
     @Test
     void others_are_the_controlling_vm_and_the_peers_but_never_itself() {
@@ -20,7 +20,7 @@ class NetworkPlanTest {
         assertThat(plan(C, 23, 1500, List.of(W1, W2)).others()).containsExactly(W2, W1);
         assertThat(plan(C, 23, 1500, List.of()).others()).isEmpty();
         assertThat(plan(W1, 23, 1500, List.of()).network()).hasToString("10.70.0.0/23");
-        assertThat(plan(new TunnelAddress("203.0.113.9"), 8, 1500, List.of(), new TunnelAddress("203.1.2.3"))
+        assertThat(plan(new Ipv4Address("203.0.113.9"), 8, 1500, List.of(), new Ipv4Address("203.1.2.3"))
                         .network())
                 .hasToString("203.0.0.0/8");
     }
@@ -44,12 +44,12 @@ class NetworkPlanTest {
                 .hasMessageStartingWith("MAC: ");
     }
 
-    private static NetworkPlan plan(TunnelAddress own, int prefix, int mtu, List<TunnelAddress> peers) {
+    private static NetworkPlan plan(Ipv4Address own, int prefix, int mtu, List<Ipv4Address> peers) {
         return plan(own, prefix, mtu, peers, C);
     }
 
     private static NetworkPlan plan(
-            TunnelAddress own, int prefix, int mtu, List<TunnelAddress> peers, TunnelAddress controller) {
+            Ipv4Address own, int prefix, int mtu, List<Ipv4Address> peers, Ipv4Address controller) {
         return new NetworkPlan(MAC, own, prefix, mtu, controller, peers, EspMode.KERNEL);
     }
 }

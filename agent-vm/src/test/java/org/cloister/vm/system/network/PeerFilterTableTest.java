@@ -3,15 +3,15 @@ package org.cloister.vm.system.network;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.junit.jupiter.api.Test;
 
 /** Tests the text of the rules; {@code VmNetworkTest} of the lab tests what the kernel makes of it. */
 class PeerFilterTableTest {
     @Test
     void lets_esp_and_ike_of_the_plans_machines_through() {
-        assertThat(table(EspMode.KERNEL, new TunnelAddress("10.70.0.1"), new TunnelAddress("10.70.0.3")))
+        assertThat(table(EspMode.KERNEL, new Ipv4Address("10.70.0.1"), new Ipv4Address("10.70.0.3")))
                 .isEqualTo("""
                 table inet cloister {
                 	set others {
@@ -41,7 +41,7 @@ class PeerFilterTableTest {
 
     @Test
     void in_user_space_esp_is_charons_udp_and_nothing_else() {
-        assertThat(table(EspMode.USERSPACE, new TunnelAddress("10.70.0.1"))).doesNotContain("esp", "ipsec");
+        assertThat(table(EspMode.USERSPACE, new Ipv4Address("10.70.0.1"))).doesNotContain("esp", "ipsec");
     }
 
     @Test
@@ -49,7 +49,7 @@ class PeerFilterTableTest {
         assertThat(table(EspMode.KERNEL)).contains("type ipv4_addr\n\t}").doesNotContain("elements");
     }
 
-    private static String table(EspMode by, TunnelAddress... others) {
+    private static String table(EspMode by, Ipv4Address... others) {
         return new PeerFilterTable("eth0", List.of(others), by).render();
     }
 }

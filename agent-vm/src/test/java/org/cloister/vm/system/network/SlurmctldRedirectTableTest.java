@@ -2,15 +2,14 @@ package org.cloister.vm.system.network;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import org.cloister.ipsec.TunnelAddress;
-import org.cloister.ipsec.TunnelNetwork;
+import org.cloister.base.address.Ipv4Address;
+import org.cloister.base.address.Ipv4Network;
 import org.junit.jupiter.api.Test;
 
 /** The words alone; the kernel's own are read back where a Local Slurm runs behind them. */
 class SlurmctldRedirectTableTest {
-    private final String table = new SlurmctldRedirectTable(
-                    new TunnelAddress("10.70.0.1"), new TunnelNetwork(new TunnelAddress("10.70.0.0"), 23), 407)
-            .render();
+    private final String table =
+            new SlurmctldRedirectTable(new Ipv4Address("10.70.0.1"), Ipv4Network.parse("10.70.0.0/23"), 407).render();
 
     @Test
     void what_comes_from_without_is_sent_to_the_filter_and_dropped_where_it_was_not() {

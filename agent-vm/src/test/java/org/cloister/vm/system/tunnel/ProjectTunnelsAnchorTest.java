@@ -14,10 +14,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.CharonHost;
 import org.cloister.ipsec.DerCertificate;
 import org.cloister.ipsec.EspMode;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelCredential;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.ipsec.TunnelPlan;
@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Test;
 class ProjectTunnelsAnchorTest {
     private static final SecureRandom RANDOM = new SecureRandom();
     private static final Duration DAY = Duration.ofHours(12);
-    private static final TunnelAddress FIRST = new TunnelAddress("10.70.0.1");
-    private static final TunnelAddress SECOND = new TunnelAddress("10.70.0.2");
+    private static final Ipv4Address FIRST = new Ipv4Address("10.70.0.1");
+    private static final Ipv4Address SECOND = new Ipv4Address("10.70.0.2");
     private static final Duration SOON = Duration.ofSeconds(20);
 
     private final SigningKey ann = key();
@@ -121,11 +121,11 @@ class ProjectTunnelsAnchorTest {
                     DerCertificate.parse(leaf), secret(key.getPrivate().getEncoded()));
         }
 
-        TunnelPlan plan(TunnelIdentity who, TunnelAddress at, KeyPair key) throws IOException {
+        TunnelPlan plan(TunnelIdentity who, Ipv4Address at, KeyPair key) throws IOException {
             return plan(who, at, key, IkeTrustAnchors.create(project.id(), Instant.now(), RANDOM));
         }
 
-        TunnelPlan plan(TunnelIdentity who, TunnelAddress at, KeyPair key, IkeTrustAnchors anchors) throws IOException {
+        TunnelPlan plan(TunnelIdentity who, Ipv4Address at, KeyPair key, IkeTrustAnchors anchors) throws IOException {
             return TunnelPlan.of(who, at, credential(who, key), believing(anchors, this), EspMode.USERSPACE);
         }
     }
@@ -270,7 +270,7 @@ class ProjectTunnelsAnchorTest {
         Boot first = new Boot(ann, true);
         Boot second = new Boot(ben, true);
         TunnelPeer gone =
-                new TunnelPeer("main", TunnelIdentity.controller("main", project.id()), new TunnelAddress("10.70.0.9"));
+                new TunnelPeer("main", TunnelIdentity.controller("main", project.id()), new Ipv4Address("10.70.0.9"));
         TunnelPeer one = new TunnelPeer("w1", TunnelIdentity.worker("w1", project.id()), FIRST);
         TunnelPeer two = new TunnelPeer("w2", TunnelIdentity.worker("w2", project.id()), SECOND);
         Worker left = new Worker(first, controller, one, gone, List.of(two));

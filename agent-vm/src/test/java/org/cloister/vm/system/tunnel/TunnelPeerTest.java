@@ -6,8 +6,8 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.nio.ByteBuffer;
 import java.util.List;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelIdentity;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
@@ -15,11 +15,11 @@ import org.junit.jupiter.api.Test;
 
 class TunnelPeerTest {
     private static final TunnelPeer CONTROLLER =
-            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new TunnelAddress("10.70.0.1"));
+            new TunnelPeer("c", TunnelIdentity.controller("c", "a"), new Ipv4Address("10.70.0.1"));
     private static final TunnelPeer W1 =
-            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new TunnelAddress("10.70.0.2"));
+            new TunnelPeer("w1", TunnelIdentity.worker("w1", "a"), new Ipv4Address("10.70.0.2"));
     private static final TunnelPeer W2 =
-            new TunnelPeer("w2", TunnelIdentity.worker("w2", "a"), new TunnelAddress("10.70.0.3"));
+            new TunnelPeer("w2", TunnelIdentity.worker("w2", "a"), new Ipv4Address("10.70.0.3"));
 
     @Test
     void one_end_of_each_tunnel_makes_it() {

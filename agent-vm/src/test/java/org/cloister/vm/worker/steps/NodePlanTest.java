@@ -13,9 +13,9 @@ import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.EspMode;
 import org.cloister.ipsec.PinnedPeer;
-import org.cloister.ipsec.TunnelAddress;
 import org.cloister.ipsec.TunnelPlan;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
@@ -42,10 +42,10 @@ class NodePlanTest {
 
     @Test
     void the_network_lets_in_the_controlling_vm_and_the_jobs_nodes_alone() {
-        assertThat(node.networkPlan().own()).isEqualTo(new TunnelAddress("10.64.12.5"));
+        assertThat(node.networkPlan().own()).isEqualTo(new Ipv4Address("10.64.12.5"));
         assertThat(node.networkPlan().mac()).isEqualTo("52:54:0a:40:0c:05");
         assertThat(node.networkPlan().others())
-                .containsExactly(new TunnelAddress("10.64.12.1"), new TunnelAddress("10.64.12.4"));
+                .containsExactly(new Ipv4Address("10.64.12.1"), new Ipv4Address("10.64.12.4"));
         assertThat(node.networkPlan().network()).hasToString("10.64.12.0/22");
     }
 
@@ -99,9 +99,9 @@ class NodePlanTest {
         assertThat(node.names().own()).isEqualTo(OWN);
         assertThat(node.names().byName())
                 .isEqualTo(Map.of(
-                        OWN, new TunnelAddress("10.64.12.5"),
-                        OTHER, new TunnelAddress("10.64.12.4"),
-                        CONTROLLER, new TunnelAddress("10.64.12.1")));
+                        OWN, new Ipv4Address("10.64.12.5"),
+                        OTHER, new Ipv4Address("10.64.12.4"),
+                        CONTROLLER, new Ipv4Address("10.64.12.1")));
     }
 
     @Test
