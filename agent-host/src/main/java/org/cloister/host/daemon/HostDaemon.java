@@ -10,7 +10,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
@@ -20,7 +19,6 @@ import org.cloister.daemon.ProcessAbort;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.host.HostConfig;
 import org.cloister.host.HostSlurmConfig;
-import org.cloister.host.channel.ChannelPlan;
 import org.cloister.host.channel.EvidenceFileStore;
 import org.cloister.host.channel.VmChannels;
 import org.cloister.host.channel.VmEvidenceIssuer;
@@ -44,7 +42,6 @@ import org.cloister.host.reconcile.ResourceKind;
 import org.cloister.host.reconcile.VmBuilder;
 import org.cloister.host.reconcile.VmLedger;
 import org.cloister.host.reconcile.VmLedgerEntry;
-import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.resources.BridgePorts;
 import org.cloister.host.resources.DomainProcesses;
 import org.cloister.host.resources.LocalHostBackend;
@@ -92,6 +89,7 @@ final class HostDaemon implements AutoCloseable {
 
     private final HostConfig config;
     private final CertificateName name;
+    private final InstantSource clock = InstantSource.system();
     /** Components to close, the newest first. */
     private final Deque<AutoCloseable> components = new ArrayDeque<>();
 
@@ -135,17 +133,17 @@ final class HostDaemon implements AutoCloseable {
             VmTerminator terminator) {}
 
     private void start(EnrolledMachine self) throws IOException {
-        InstantSource clock = InstantSource.system();
         SigningKey key = self.key();
         Path state = Files.createDirectories(config.folders().state());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
         components.push(() -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly());
-        SlurmCommand slurm = slurmCommand();
-        SlurmNodeClient node = new SlurmNodeClient(slurm, config.slurm().node());
+        HostSlurmConfig slurmConfig = config.slurm();
+        SlurmCommand slurm = new SlurmCommand(slurmConfig.programs(), slurmConfig.configuration(), slurmConfig.limit());
+        SlurmNodeClient node = new SlurmNodeClient(slurm, slurmConfig.node());
         AgentHostRootClient root = new AgentHostRootClient(config.folders().root(), ROOT_LIMIT);
         boolean isRoot = isRoot();
         TicketJobs jobs = new CachedTicketJobs(isRoot ? ticketJobs(slurm) : root);
-        LocalState localState = localState(state, key, isRoot ? CgroupAttacher.DIRECT : root, jobs, clock);
+        LocalState localState = localState(state, key, isRoot ? CgroupAttacher.DIRECT : root, jobs);
 
         HostPreflight preflight = manage(new HostPreflight(config, localState.hypervisor));
         TrustStore trustStore = new TrustStore(self.anchors(), RevocationLists.none(), clock);
@@ -166,44 +164,67 @@ final class HostDaemon implements AutoCloseable {
         Optional<DriveLeaseMonitor> drives = config.vm().drives().map(folder -> manage(drives(folder, localState)));
         localState.metrics.registerDrives(
                 () -> drives.map(DriveLeaseMonitor::count).orElse(0));
-        VmRunContext context = new VmRunContext(
-                localState.ledger,
-                localState.builder,
-                localState.reconcileLoop,
-                localState.resources,
-                localState.statements,
+        VmPreparation preparation = new VmPreparation(
                 jobs,
-                claims,
-                new GuestImages(config.folders().images()),
                 preflight,
                 readiness,
-                healthMonitor,
-                localState.metrics,
-                localState.terminator,
-                drives,
-                clock);
-        VmRuns runs = manage(new VmRuns(context));
+                claims,
+                new GuestImages(config.folders().images()),
+                localState.resources,
+                localState.statements);
+        VmRuns runs = manage(vmRuns(localState, preparation, drives, healthMonitor));
 
         VmForwarder forwarder = new VmForwarder(name, new HostLinkListener(claims, headWitness));
-        start(localState, context, runs, channelUpdates(state, key, context, runs, forwarder, loops));
+        Consumer<VmLedger> channelUpdates = channelUpdates(state, key, localState, runs, forwarder, loops);
+        localState.hypervisor.setListener(event -> {
+            readiness.onHypervisorEvent(event);
+            localState.reconcileLoop.onHypervisorEvent(event);
+        });
+        StatementReporter reporter = new StatementReporter(localState.statements, claims::report, clock);
+        startPasses(localState, healthMonitor, reporter, channelUpdates, drives, runs);
+        healthMonitor.start();
+        drives.ifPresent(DriveLeaseMonitor::start);
+        preflight.start();
         manage(new AgentLink(loops, linkSettings(self, trustStore), forwarder, new SecureRandom()));
         serve(loops, localState.metrics, readiness);
-        LocalHostOperations operations = new LocalHostOperations(name.toString(), context, runs);
+        openControlSocket(localState, jobs, readiness, runs);
+    }
+
+    private VmRuns vmRuns(
+            LocalState localState,
+            VmPreparation preparation,
+            Optional<DriveLeaseMonitor> drives,
+            NodeHealthMonitor healthMonitor) {
+        VmCreation creation = new VmCreation(
+                preparation,
+                drives,
+                localState.builder,
+                localState.ledger,
+                localState.reconcileLoop,
+                localState.metrics,
+                clock);
+        return new VmRuns(creation, localState.ledger, localState.terminator, healthMonitor, clock);
+    }
+
+    private void openControlSocket(LocalState localState, JobNumbers numbers, HostReadiness readiness, VmRuns runs)
+            throws IOException {
+        LocalHostOperations operations = new LocalHostOperations(
+                name.toString(),
+                localState.ledger,
+                localState.resources,
+                localState.reconcileLoop,
+                readiness,
+                runs,
+                clock);
         manage(ControlServer.open(
                 config.folders().socket(),
                 config.group(),
                 config.slurm().account(),
-                CallerJobLookup.fromCgroups(jobs),
+                CallerJobLookup.fromCgroups(numbers),
                 operations));
     }
 
-    private SlurmCommand slurmCommand() {
-        HostSlurmConfig slurm = config.slurm();
-        return new SlurmCommand(slurm.programs(), slurm.configuration(), slurm.limit());
-    }
-
-    private LocalState localState(
-            Path state, SigningKey key, CgroupAttacher attacher, JobNumbers numbers, InstantSource clock)
+    private LocalState localState(Path state, SigningKey key, CgroupAttacher attacher, JobNumbers numbers)
             throws IOException {
         VmLedger ledger = manage(VmLedger.open(state.resolve("ledger"), this::abortProcess));
         Duration leakGrace = LEAK_GRACE.plus(config.vm().timeouts().powerOff());
@@ -249,52 +270,46 @@ final class HostDaemon implements AutoCloseable {
 
     /** Opens the VMs' channels and returns the action that updates them after each reconcile pass. */
     private Consumer<VmLedger> channelUpdates(
-            Path state, SigningKey key, VmRunContext context, VmRuns runs, VmForwarder forwarder, EventLoopGroup loops)
+            Path state, SigningKey key, LocalState localState, VmRuns runs, VmForwarder forwarder, EventLoopGroup loops)
             throws IOException {
-        HostMetrics metrics = context.metrics();
+        HostMetrics metrics = localState.metrics;
         EvidenceFileStore statements = new EvidenceFileStore(Files.createDirectories(state.resolve("statements")));
-        VmEvidenceIssuer evidenceIssuer =
-                new VmEvidenceIssuer(name.id(), key, statements, context.clock(), metrics.channels());
+        VmEvidenceIssuer evidenceIssuer = new VmEvidenceIssuer(name.id(), key, statements, clock, metrics.channels());
         VmChannels channels = manage(new VmChannels(
                 loops,
                 forwarder,
                 evidenceIssuer,
-                context.resources().folders()::assignment,
+                localState.resources.folders()::assignment,
                 runs::onRegistered,
                 metrics.channels()));
         metrics.registerChannels(channels);
         GuestShutdownNotifier shutdownNotifier =
-                new GuestShutdownNotifier(context.ledger(), config.vm().timeouts(), context.clock(), channels);
+                new GuestShutdownNotifier(localState.ledger, config.vm().timeouts(), clock, channels);
         runs.setEndListener(shutdownNotifier::onEndRecorded);
         return ledger -> {
-            reconcileChannels(ledger.entries(), context.resources().folders(), shutdownNotifier, channels);
+            reconcileChannels(ledger.entries(), localState.resources.folders(), shutdownNotifier, channels);
             retainEvidence(evidenceIssuer, ledger);
         };
     }
 
-    private static void start(
-            LocalState localState, VmRunContext context, VmRuns runs, Consumer<VmLedger> channelUpdates) {
-        localState.hypervisor.setListener(event -> {
-            context.readiness().onHypervisorEvent(event);
-            localState.reconcileLoop.onHypervisorEvent(event);
-        });
-        StatementReporter reporter =
-                new StatementReporter(localState.statements, context.claims()::report, context.clock());
+    private static void startPasses(
+            LocalState localState,
+            NodeHealthMonitor healthMonitor,
+            StatementReporter reporter,
+            Consumer<VmLedger> channelUpdates,
+            Optional<DriveLeaseMonitor> drives,
+            VmRuns runs) {
         localState.reconcileLoop.start((outcome, took) -> {
             localState.metrics.recordPass(outcome, took);
-            context.healthMonitor().onPass(outcome);
+            healthMonitor.onPass(outcome);
             localState.statements.onPass(outcome.done(), outcome.isClean(), localState.ledger::entries);
             reporter.poll();
             if (outcome.neverAnswered().isEmpty()) {
                 channelUpdates.accept(localState.ledger);
             }
-            context.drives()
-                    .ifPresent(drives -> drives.onPass(outcome.neverAnswered().isEmpty()));
+            drives.ifPresent(each -> each.onPass(outcome.neverAnswered().isEmpty()));
             runs.onPass(outcome);
         });
-        context.healthMonitor().start();
-        context.drives().ifPresent(DriveLeaseMonitor::start);
-        context.preflight().start();
     }
 
     private ResourceProviders resourceProviders(
@@ -342,20 +357,7 @@ final class HostDaemon implements AutoCloseable {
             VmFolders folders,
             GuestShutdownNotifier shutdownNotifier,
             VmChannels channels) {
-        List<ChannelPlan> plans = new ArrayList<>();
-        for (VmLedgerEntry entry : entries) {
-            if (entry.step().compareTo(VmStartStep.RUNNING) >= 0 && shutdownNotifier.mayUseChannel(entry)) {
-                try {
-                    plans.add(ChannelPlanner.of(folders.plan(entry.owner())));
-                } catch (IOException e) {
-                    LOG.error(
-                            "the channel of VM {} cannot be opened: {}",
-                            entry.owner().uuid(),
-                            e.getMessage());
-                }
-            }
-        }
-        channels.reconcile(plans);
+        channels.reconcile(ChannelPlanner.plans(entries, folders, shutdownNotifier::mayUseChannel));
         entries.forEach(shutdownNotifier::notifyGuest);
     }
 

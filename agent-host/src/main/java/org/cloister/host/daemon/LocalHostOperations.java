@@ -2,6 +2,7 @@ package org.cloister.host.daemon;
 
 import java.io.IOException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -13,10 +14,13 @@ import org.cloister.host.control.VmRendering;
 import org.cloister.host.control.VmRunListener;
 import org.cloister.host.control.VmSummary;
 import org.cloister.host.domain.DomainXml;
+import org.cloister.host.reconcile.ReconcileLoop;
 import org.cloister.host.reconcile.ReconcilePass;
+import org.cloister.host.reconcile.VmLedger;
 import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmStartStep;
 import org.cloister.host.reconcile.VmTermination;
+import org.cloister.host.resources.ResourceProviders;
 import org.cloister.host.resources.VmPlan;
 
 /** Performs the requests of operators and job steps on this host. */
@@ -24,13 +28,28 @@ final class LocalHostOperations implements HostOperations {
     private static final long MS = 1000;
 
     private final String host;
-    private final VmRunContext context;
+    private final VmLedger ledger;
+    private final ResourceProviders resources;
+    private final ReconcileLoop reconcileLoop;
+    private final HostReadiness readiness;
     private final VmRuns runs;
+    private final InstantSource clock;
 
-    LocalHostOperations(String host, VmRunContext context, VmRuns runs) {
+    LocalHostOperations(
+            String host,
+            VmLedger ledger,
+            ResourceProviders resources,
+            ReconcileLoop reconcileLoop,
+            HostReadiness readiness,
+            VmRuns runs,
+            InstantSource clock) {
         this.host = host;
-        this.context = context;
+        this.ledger = ledger;
+        this.resources = resources;
+        this.reconcileLoop = reconcileLoop;
+        this.readiness = readiness;
         this.runs = runs;
+        this.clock = clock;
     }
 
     @Override
@@ -42,11 +61,11 @@ final class LocalHostOperations implements HostOperations {
     @Override
     public HostStatus status() {
         List<VmLedgerEntry> entries = ledger();
-        Optional<ReconcilePass.Outcome> last = context.reconcileLoop().last();
+        Optional<ReconcilePass.Outcome> last = reconcileLoop.last();
         return new HostStatus(
                 host,
-                context.readiness().unready(),
-                context.readiness().components(),
+                readiness.unready(),
+                readiness.components(),
                 count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) < 0),
                 count(entries, entry -> entry.end().isEmpty() && entry.step().compareTo(VmStartStep.RUNNING) >= 0),
                 count(entries, entry -> entry.end().isPresent()),
@@ -54,7 +73,7 @@ final class LocalHostOperations implements HostOperations {
                                 outcome.orphans().stream().map(Object::toString).toList())
                         .orElse(List.of()),
                 last.map(ReconcilePass.Outcome::problems).orElse(List.of()),
-                last.map(outcome -> (context.clock().millis() - outcome.atMs()) / MS));
+                last.map(outcome -> (clock.millis() - outcome.atMs()) / MS));
     }
 
     private static int count(List<VmLedgerEntry> entries, Predicate<VmLedgerEntry> which) {
@@ -69,7 +88,7 @@ final class LocalHostOperations implements HostOperations {
 
     private Optional<VmSummary> summary(VmLedgerEntry entry) {
         try {
-            return Optional.of(summary(entry, context.resources().folders().plan(entry.owner())));
+            return Optional.of(summary(entry, resources.folders().plan(entry.owner())));
         } catch (IOException e) {
             return Optional.empty();
         }
@@ -89,7 +108,7 @@ final class LocalHostOperations implements HostOperations {
 
     @Override
     public List<VmLedgerEntry> ledger() {
-        return context.ledger().entries();
+        return ledger.entries();
     }
 
     @Override
@@ -99,11 +118,11 @@ final class LocalHostOperations implements HostOperations {
 
     @Override
     public VmRendering render(String what) throws OperationRefused, IOException {
-        VmPlan plan = context.resources().folders().plan(find(what).owner());
+        VmPlan plan = resources.folders().plan(find(what).owner());
         return new VmRendering(
                 DomainXml.of(plan.domain()),
                 List.of(plan.port().toString()),
-                context.resources().ports().flows(plan.owner()));
+                resources.ports().flows(plan.owner()));
     }
 
     private VmLedgerEntry find(String what) throws OperationRefused {

@@ -8,9 +8,11 @@ import org.cloister.host.plan.ControllerVmPlanner;
 import org.cloister.host.plan.GuestImage;
 import org.cloister.host.plan.HostVmDefaults;
 import org.cloister.host.plan.WorkerVmPlanner;
+import org.cloister.host.receipts.HostStatements;
 import org.cloister.host.receipts.StatementStepRunner;
 import org.cloister.host.reconcile.VmStepRunner;
 import org.cloister.host.resources.LocalVmStepRunner;
+import org.cloister.host.resources.ResourceProviders;
 import org.cloister.host.resources.VmPlan;
 import org.cloister.host.slurmstep.StepCgroup;
 import org.cloister.host.tickets.VerifiedClaim;
@@ -22,7 +24,8 @@ import org.cloister.protocol.handover.AssignmentMessage;
  * defaults.
  */
 record PlannedVm(
-        VmRunContext context,
+        ResourceProviders resources,
+        HostStatements statements,
         VerifiedClaim claim,
         ResourceOwner owner,
         StepCgroup step,
@@ -35,8 +38,7 @@ record PlannedVm(
                 step.allocation(),
                 image,
                 defaults,
-                new WorkerVmPlanner.VmPaths(
-                        folder(), context.resources().scratch().file(owner)));
+                new WorkerVmPlanner.VmPaths(folder(), resources.scratch().file(owner)));
     }
 
     VmPlan planController(DriveClaim use, Path drive) throws IOException {
@@ -60,17 +62,17 @@ record PlannedVm(
     }
 
     private Path folder() {
-        return context.resources().folders().folder(owner);
+        return resources.folders().folder(owner);
     }
 
     /**
-     * Returns the runner that creates the VM. It also wraps controlling VMs, for which {@link
-     * org.cloister.host.receipts.HostStatements} records nothing, as they are in no receipt.
+     * Returns the runner that creates the VM. It also wraps controlling VMs, for which {@link HostStatements} records
+     * nothing, as they are in no receipt.
      */
     VmStepRunner stepRunner(VmPlan plan) {
         return new StatementStepRunner(
-                new LocalVmStepRunner(context.resources(), plan, assignment(plan), step),
-                context.statements(),
+                new LocalVmStepRunner(resources, plan, assignment(plan), step),
+                statements,
                 plan,
                 claim.signed().digest());
     }

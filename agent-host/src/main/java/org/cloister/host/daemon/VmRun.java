@@ -2,38 +2,25 @@ package org.cloister.host.daemon;
 
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Optional;
-import java.util.UUID;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.control.HostOperations;
-import org.cloister.host.control.JobStepCaller;
 import org.cloister.host.control.VmRunListener;
 import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
-import org.cloister.host.drive.DriveClaim;
-import org.cloister.host.drive.DriveName;
 import org.cloister.host.drive.LeaseWait;
-import org.cloister.host.metrics.TimedStepRunner;
-import org.cloister.host.plan.GuestImage;
-import org.cloister.host.plan.HostVmDefaults;
+import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.reconcile.VmBuildFailed;
-import org.cloister.host.reconcile.VmLedgerEntry;
 import org.cloister.host.reconcile.VmTermination;
-import org.cloister.host.resources.VmPlan;
-import org.cloister.host.slurmstep.StepCgroup;
-import org.cloister.host.tickets.VerifiedClaim;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.host.vm.StartFailed;
 import org.cloister.host.vm.VmRunCode;
-import org.cloister.protocol.ticket.Opening;
-import org.cloister.protocol.ticket.SignedOpening;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * VM run of one job step: creates the VM on a thread of its own. Any caller can stop it, and it reports progress to the
+ * VM run of one job step, whose VM {@link VmCreation} creates. Any caller can stop it, and it reports progress to the
  * job step until the VM is gone.
  */
 final class VmRun implements HostOperations.Run {
@@ -44,8 +31,8 @@ final class VmRun implements HostOperations.Run {
      */
     private static final Duration REPORT_DELAY = Duration.ofSeconds(15);
 
-    private final VmRunContext context;
     private final VmRuns runs;
+    private final NodeHealthMonitor healthMonitor;
     private final VmRunListener listener;
     private final CountDownLatch stopped = new CountDownLatch(1);
     // Guarded by this object's monitor.
@@ -57,144 +44,35 @@ final class VmRun implements HostOperations.Run {
     private boolean finished;
 
     /** @param phase the phase that a VM which already exists had reached */
-    VmRun(VmRunContext context, VmRuns runs, VmRunListener listener, VmRunPhase phase) {
-        this.context = context;
+    VmRun(VmRuns runs, NodeHealthMonitor healthMonitor, VmRunListener listener, VmRunPhase phase) {
         this.runs = runs;
+        this.healthMonitor = healthMonitor;
         this.listener = listener;
         this.phase = phase;
     }
 
-    /** Creates the VM on the calling thread, for as long as that takes. */
-    void start(JobStepCaller caller, String ticket) {
-        long startNs = System.nanoTime();
-        try {
-            runs.awaitFirstPass();
-            build(caller, ticket);
-            context.metrics().recordStart(Duration.ofNanos(System.nanoTime() - startNs));
-        } catch (VmBuildFailed e) {
-            LOG.warn("{}", e.getMessage());
-            onBuildFailed(e);
-        } catch (IOException e) {
-            refuse(VmRunResultMapping.startFailed(e));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            refuse(new StartFailed(VmRunCode.UNAVAILABLE, "agent-host is stopping", "", e));
-        } catch (RuntimeException e) {
-            // The job step waits for a result, whatever failed.
-            LOG.error("VM run failed with an internal error ticket={}", ticket, e);
-            onInternalError(e);
-        }
+    /** Waits until the first reconcile pass has observed this host. */
+    void awaitFirstPass() throws InterruptedException {
+        runs.awaitFirstPass();
     }
 
-    /**
-     * Reports an internal error of agent-host. If the VM has a ledger entry, the next reconcile pass removes its
-     * resources and reports its end.
-     */
-    private void onInternalError(RuntimeException e) {
-        String vm;
-        synchronized (this) {
-            vm = uuid;
-        }
-        if (vm != null && context.ledger().entry(vm).isPresent()) {
-            context.reconcileLoop().wake();
-        } else {
-            refuse(new StartFailed(
-                    VmRunCode.HOST, "agent-host: internal error: " + e, "see agent-host's log on this host", e));
-        }
-    }
-
-    private void build(JobStepCaller caller, String ticket) throws IOException, InterruptedException, VmBuildFailed {
-        if (!context.jobs().isTicketJob(caller.job(), ticket)) {
-            throw new StartFailed(
-                    VmRunCode.REFUSED,
-                    "job " + caller.job() + " is not a running job of the service account on this host for ticket "
-                            + ticket,
-                    "only jobs that agent-relay submits may run VMs");
-        }
-        HostVmDefaults defaults = context.preflight().defaults();
-        Optional<String> unfit = context.readiness().unfit();
-        if (unfit.isPresent()) {
-            throw new IOException("this host accepts no work: " + unfit.get());
-        }
-        enterPhase(VmRunPhase.JOB);
-        VerifiedClaim claim = context.claims().claim(ticket, caller.job());
-        enterPhase(VmRunPhase.TICKET);
-        GuestImage image = context.images().current();
-        enterPhase(VmRunPhase.IMAGE);
-        StepCgroup step = StepCgroup.of(caller.pid(), context.jobs());
-        ResourceOwner owner = new ResourceOwner(
-                claim.allocation().project(),
-                ticket,
-                claim.slot().slot(),
-                step.job(),
-                UUID.randomUUID().toString());
-        PlannedVm planned = new PlannedVm(context, claim, owner, step, image, defaults);
-        if (claim.signed() instanceof SignedOpening signed) {
-            buildController(planned, signed.opening());
-        } else if (register(owner)) {
-            build(planned, planned.planWorker());
-        }
-    }
-
-    /** Starts a controlling VM; acquires its drive before any of its resources is created. */
-    private void buildController(PlannedVm planned, Opening opening)
-            throws IOException, InterruptedException, VmBuildFailed {
-        DriveLeaseMonitor drives = context.drives()
-                .orElseThrow(() -> new StartFailed(
-                        VmRunCode.REFUSED,
-                        "opening " + opening.id() + ": this host runs no controlling VMs, because vm.drives is not set",
-                        "set vm.drives on each host of the partition slurm.controllers of the relay"));
-        DriveClaim claim = new DriveClaim(new DriveName(opening.project(), opening.drive()), opening.epoch());
-        VmPlan plan = planned.planController(claim, drives.image(claim));
-        if (!register(planned.owner())) {
-            return;
-        }
-        long startNs = System.nanoTime();
-        try {
-            if (drives.acquire(planned.owner(), claim, opening.driveMib(), new StoppableWait())) {
-                context.metrics().recordDriveAcquired(Duration.ofNanos(System.nanoTime() - startNs));
-                enterPhase(VmRunPhase.DRIVE);
-                build(planned, plan);
-            } else {
-                finish(new VmRunResult(
-                        VmRunCode.STOPPED, phase, "the VM was stopped while it waited for its drive", ""));
+    /** Returns a wait that ends when the run is stopped. */
+    LeaseWait leaseWait() {
+        return new LeaseWait() {
+            @Override
+            public long nowNs() {
+                return System.nanoTime();
             }
-        } finally {
-            drives.onBuilt(planned.owner());
-        }
-    }
 
-    /** Waits until the run is stopped. */
-    private final class StoppableWait implements LeaseWait {
-        @Override
-        public long nowNs() {
-            return System.nanoTime();
-        }
-
-        @Override
-        public boolean pause(Duration time) throws InterruptedException {
-            return !stopped.await(time.toMillis(), TimeUnit.MILLISECONDS);
-        }
-    }
-
-    private void build(PlannedVm planned, VmPlan plan) throws IOException, VmBuildFailed {
-        context.builder()
-                .build(
-                        VmLedgerEntry.claim(
-                                plan.owner(),
-                                plan.scratchBytes().isPresent(),
-                                context.clock().millis()),
-                        new TimedStepRunner(
-                                planned.stepRunner(plan),
-                                context.metrics(),
-                                (step, took) -> VmRunPhase.of(step).ifPresent(this::enterPhase)),
-                        this::onClaimed);
-        // The VM's channel is opened after a reconcile pass that has observed the VM.
-        context.reconcileLoop().wake();
+            @Override
+            public boolean pause(Duration time) throws InterruptedException {
+                return !stopped.await(time.toMillis(), TimeUnit.MILLISECONDS);
+            }
+        };
     }
 
     /** Stops the VM if the run was stopped before the ledger had an entry to record that in. */
-    private void onClaimed() {
+    void onClaimed() {
         if (stopped.getCount() == 0) {
             stop();
         }
@@ -205,7 +83,7 @@ final class VmRun implements HostOperations.Run {
      *
      * @return false if the run was stopped before anything was created
      */
-    private boolean register(ResourceOwner owner) {
+    boolean register(ResourceOwner owner) {
         synchronized (this) {
             if (stopped.getCount() > 0) {
                 uuid = owner.uuid();
@@ -213,7 +91,7 @@ final class VmRun implements HostOperations.Run {
                 return true;
             }
         }
-        finish(new VmRunResult(VmRunCode.STOPPED, phase, "the VM was stopped before its start", ""));
+        onStopped("the VM was stopped before its start");
         return false;
     }
 
@@ -222,33 +100,28 @@ final class VmRun implements HostOperations.Run {
         uuid = vm;
     }
 
+    /** Returns the UUID of the run's VM; null before the run is registered. */
+    synchronized @Nullable String vm() {
+        return uuid;
+    }
+
+    /** Reports that nothing was started, or nothing that has to be removed. */
+    void onRefused(StartFailed why) {
+        finish(VmRunResultMapping.of(why, phase));
+    }
+
+    /** Reports that the run was stopped before its VM was created. */
+    void onStopped(String message) {
+        finish(new VmRunResult(VmRunCode.STOPPED, phase, message, ""));
+    }
+
     /**
      * Records why the start failed. The failure is reported when nothing of the VM is left, or when its removal takes
      * too long.
      */
-    private void onBuildFailed(VmBuildFailed e) {
-        String vm;
-        synchronized (this) {
-            failure = e;
-            failedNs = System.nanoTime();
-            vm = uuid;
-        }
-        if (vm != null
-                && context.ledger().entry(vm).flatMap(VmLedgerEntry::end).stream()
-                        .anyMatch(VmRun::isFailure)) {
-            context.metrics().recordEnd(VmTermination.Why.FAILED);
-        }
-        context.reconcileLoop().wake();
-    }
-
-    private static boolean isFailure(VmTermination end) {
-        return end.why() == VmTermination.Why.FAILED;
-    }
-
-    private void refuse(StartFailed why) {
-        LOG.warn("VM run refused code={} reason=\"{}\"", why.code(), why.getMessage());
-        context.metrics().recordRefusal();
-        finish(VmRunResultMapping.of(why, phase));
+    synchronized void onBuildFailed(VmBuildFailed e) {
+        failure = e;
+        failedNs = System.nanoTime();
     }
 
     void enterPhase(VmRunPhase next) {
@@ -316,7 +189,7 @@ final class VmRun implements HostOperations.Run {
                 runs.unregister(uuid);
             }
         }
-        context.healthMonitor().onVmEnded(result);
+        healthMonitor.onVmEnded(result);
         listener.onResult(result);
     }
 }

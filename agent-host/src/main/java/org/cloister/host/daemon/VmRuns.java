@@ -1,6 +1,7 @@
 package org.cloister.host.daemon;
 
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +15,7 @@ import org.cloister.host.control.JobStepCaller;
 import org.cloister.host.control.OperationRefused;
 import org.cloister.host.control.VmRunListener;
 import org.cloister.host.control.VmRunPhase;
+import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.reconcile.ReconcileAction;
 import org.cloister.host.reconcile.ReconcilePass;
 import org.cloister.host.reconcile.VmLedger;
@@ -28,7 +30,11 @@ import org.slf4j.LoggerFactory;
 final class VmRuns implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(VmRuns.class);
 
-    private final VmRunContext context;
+    private final VmCreation creation;
+    private final VmLedger ledger;
+    private final VmTerminator terminator;
+    private final NodeHealthMonitor healthMonitor;
+    private final InstantSource clock;
     private final CountDownLatch firstPass = new CountDownLatch(1);
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
         Thread thread = new Thread(work, "vm");
@@ -39,28 +45,37 @@ final class VmRuns implements AutoCloseable {
     /** Runs by UUID. */
     private final Map<String, VmRun> waiting = new HashMap<>();
 
-    VmRuns(VmRunContext context) {
-        this.context = context;
+    VmRuns(
+            VmCreation creation,
+            VmLedger ledger,
+            VmTerminator terminator,
+            NodeHealthMonitor healthMonitor,
+            InstantSource clock) {
+        this.creation = creation;
+        this.ledger = ledger;
+        this.terminator = terminator;
+        this.healthMonitor = healthMonitor;
+        this.clock = clock;
     }
 
     /** Starts a VM run on a new thread; its result is reported to the listener. */
     HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener listener) {
-        VmRun run = new VmRun(context, this, listener, VmRunPhase.JOB);
-        threads.execute(() -> run.start(caller, ticket));
+        VmRun run = new VmRun(this, healthMonitor, listener, VmRunPhase.JOB);
+        threads.execute(() -> creation.create(run, caller, ticket));
         return run;
     }
 
     /** Reattaches a caller to a VM that an earlier process created. */
     HostOperations.Run reattach(JobStepCaller caller, String ticket, VmRunListener listener) throws OperationRefused {
-        VmLedgerEntry entry = context.ledger().entries().stream()
+        VmLedgerEntry entry = ledger.entries().stream()
                 .filter(each ->
                         each.owner().ticket().equals(ticket) && each.owner().globalJob() == caller.job())
                 .findFirst()
                 .orElseThrow(() -> new OperationRefused(
                         "ticket " + ticket + ": this host has no VM of job " + caller.job() + " any more",
                         "agent-host's log shows how it ended"));
-        VmRun run =
-                new VmRun(context, this, listener, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
+        VmRun run = new VmRun(
+                this, healthMonitor, listener, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
         run.setVm(entry.owner().uuid());
         register(entry.owner().uuid(), run);
         return run;
@@ -85,13 +100,12 @@ final class VmRuns implements AutoCloseable {
 
     /** Requests the end of a VM; the request is on disk when this returns. */
     void requestEnd(String uuid) throws IOException {
-        context.terminator().terminate(uuid, VmTermination.Why.ASKED);
+        terminator.terminate(uuid, VmTermination.Why.ASKED);
         endListener.accept(uuid);
     }
 
     /** Records a guest's registration, as {@code GuestRegistrationListener}. */
     void onRegistered(ResourceOwner owner) throws IOException {
-        VmLedger ledger = context.ledger();
         Optional<VmLedgerEntry> entry = ledger.entry(owner.uuid());
         if (entry.isEmpty()
                 || entry.get().step() != VmStartStep.RUNNING
@@ -130,11 +144,7 @@ final class VmRuns implements AutoCloseable {
     }
 
     private void onForgotten(String uuid, VmTermination end) {
-        LOG.info(
-                "VM {} removed {} ms after its end, reason: {}",
-                uuid,
-                context.clock().millis() - end.atMs(),
-                end.why());
+        LOG.info("VM {} removed {} ms after its end, reason: {}", uuid, clock.millis() - end.atMs(), end.why());
         VmRun run;
         synchronized (this) {
             run = waiting.get(uuid);

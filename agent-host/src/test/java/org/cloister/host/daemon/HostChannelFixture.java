@@ -12,7 +12,6 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.host.channel.AssignmentSource;
@@ -102,7 +101,7 @@ public final class HostChannelFixture implements AutoCloseable {
                 TicketClaims.DEFAULT_TIMEOUT);
         metrics = new HostMetrics(ledger::entries, Duration.ofMinutes(1), clock);
         VmTerminator terminator = new VmTerminator(ledger, metrics, () -> {}, owner -> {}, clock);
-        runs = new VmRuns(parts(terminator, clock));
+        runs = new VmRuns(null, ledger, terminator, null, clock);
         VmForwarder forwarding = new VmForwarder(self.name(), new HostLinkListener(claims, (head, from) -> {}));
         VmEvidenceIssuer evidence =
                 new VmEvidenceIssuer(self.name().id(), self.key(), self.statements(), clock, metrics.channels());
@@ -119,25 +118,6 @@ public final class HostChannelFixture implements AutoCloseable {
                 new AgentLink.Settings(List.of(self.relay()), self::own, each -> each, self.trustStore(), "agent-host"),
                 forwarding,
                 new SecureRandom());
-    }
-
-    private VmRunContext parts(VmTerminator terminator, InstantSource clock) {
-        return new VmRunContext(
-                ledger,
-                null,
-                null,
-                null,
-                null,
-                null,
-                claims,
-                null,
-                null,
-                null,
-                null,
-                metrics,
-                terminator,
-                Optional.empty(),
-                clock);
     }
 
     /** Makes a VM as far as a host has it on disk when it runs: whoever begins next finds it. */
