@@ -1,6 +1,8 @@
 package org.cloister.lab;
 
 import java.io.IOException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,7 +57,7 @@ public record LabRelease(String suite, Optional<Path> root) {
 
     /** Returns the folders of the real machine that its machines see, too: the code and what it needs. */
     static List<Path> sharedFolders(LabHome home) {
-        Path checkout = Path.of(System.getProperty("cloister.root", "")).toAbsolutePath();
+        Path checkout = checkout();
         List<Path> shared = new ArrayList<>(List.of(home.root(), checkout));
         Arrays.stream(System.getProperty("java.class.path").split(":", -1))
                 .map(entry -> Path.of(entry).toAbsolutePath())
@@ -63,6 +65,20 @@ public record LabRelease(String suite, Optional<Path> root) {
                 .reduce(LabRelease::commonFolder)
                 .ifPresent(shared::add);
         return shared;
+    }
+
+    /** Returns the folder above {@code lab/target/classes}, which this class is read from. */
+    private static Path checkout() {
+        try {
+            URI classes = LabRelease.class
+                    .getProtectionDomain()
+                    .getCodeSource()
+                    .getLocation()
+                    .toURI();
+            return Path.of(classes.resolve("../../..")).toAbsolutePath().normalize();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     private static Path commonFolder(Path one, Path other) {

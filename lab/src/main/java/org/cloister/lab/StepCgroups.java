@@ -43,6 +43,14 @@ public final class StepCgroups {
         }
     }
 
+    /** Lets processes of a step end that a killed slurmstepd had frozen, as it does to signal all of them at once. */
+    private static void thaw(Path folder) throws IOException {
+        Path state = folder.resolve("freezer.state");
+        if (Files.exists(state)) {
+            Files.writeString(state, "THAWED");
+        }
+    }
+
     /** Removes folders from the deepest up; a cgroup's files are removed with it. */
     private static void removeAll(Path cgroup) throws IOException {
         if (!Files.isDirectory(cgroup)) {
@@ -55,6 +63,7 @@ public final class StepCgroups {
                     .toList();
         }
         for (Path each : folders) {
+            thaw(each);
             Poll.until(
                     "an empty " + each,
                     LIMIT,

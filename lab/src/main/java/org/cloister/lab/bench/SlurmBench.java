@@ -9,6 +9,7 @@ import java.util.List;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.localslurm.ClusterLogin;
 import org.cloister.lab.localslurm.ClusterUser;
 import org.cloister.lab.localslurm.ControllerProcess;
@@ -44,7 +45,7 @@ final class SlurmBench implements Benches.Bench {
     @Override
     public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Lab.remove(home, NAME);
-        try (SlurmPairFixture stage = SlurmPairFixture.up(home, NAME)) {
+        try (SlurmPairFixture stage = SlurmPairFixture.up(home, NAME, LabRelease.own())) {
             try (ControllerProcess controller = stage.startController(QUOTA)) {
                 starts(stage, figures);
                 for (int sleep : SLEEPS_S) {

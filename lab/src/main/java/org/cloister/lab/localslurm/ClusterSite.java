@@ -24,6 +24,8 @@ public final class ClusterSite {
     /** The folder on the head node; {@link #run} is its path from outside. */
     static final String RUN = "/run/cloister";
 
+    private static final String RELEASE = "release";
+
     private final LabHome home;
     private final LabName lab;
     private final String name;
@@ -53,7 +55,12 @@ public final class ClusterSite {
     }
 
     Sandbox startMachine(String machine, Path own) throws IOException {
-        return Sandbox.start(home, lab, machine, own, LabRelease.own());
+        return Sandbox.start(home, lab, machine, own, release());
+    }
+
+    /** Returns the release of all of the cluster's machines, in whatever process they are started. */
+    private LabRelease release() throws IOException {
+        return LabRelease.of(home, Files.readString(folder.resolve(RELEASE)).strip());
     }
 
     /** Returns the folder of agent-vm's files in {@code /run}. */
@@ -77,8 +84,8 @@ public final class ClusterSite {
     }
 
     /** Starts everything but nodes; slurmctld answers when this returns. */
-    void start(String configuration) throws IOException {
-        writeFiles();
+    void start(String configuration, LabRelease release) throws IOException {
+        writeFiles(release);
         Path own = Files.createDirectories(folder.resolve(name));
         createBindTargets(own);
         LabMachine head = new LabMachine(name, HEAD_ADDRESS, own, startMachine(name, own));
@@ -140,9 +147,11 @@ public final class ClusterSite {
         LabCommand.of("chown", account + ":" + account, path.toString()).succeed();
     }
 
-    private void writeFiles() throws IOException {
+    private void writeFiles(LabRelease release) throws IOException {
         Files.createDirectories(folder);
-        LabCommand.of("cp", "-a", "/etc", folder.toString()).succeed();
+        Files.writeString(folder.resolve(RELEASE), release + "\n");
+        Path etc = release.root().orElse(Path.of("/")).resolve("etc");
+        LabCommand.of("cp", "-a", etc.toString(), folder.toString()).succeed();
         Path homes = Files.createDirectories(folder.resolve("home"));
         for (ClusterUser user : ClusterUser.ALL) {
             user.addTo(folder.resolve("etc"), homes);

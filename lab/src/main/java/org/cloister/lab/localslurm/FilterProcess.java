@@ -84,7 +84,7 @@ public final class FilterProcess {
                         "--no-new-privs",
                         "--bounding-set=-all",
                         "--inh-caps=-all",
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        head.sandbox().java().toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Xmx32m",

@@ -9,6 +9,7 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.ParallelActions;
 import org.cloister.lab.Sandbox;
 import org.cloister.vm.controller.config.HostShape;
@@ -38,8 +39,12 @@ public final class SlurmPairFixture implements AutoCloseable {
         this.plain = plain;
     }
 
-    /** Starts both from nothing; a failure leaves only logs in the cache. */
-    public static SlurmPairFixture up(LabHome home, LabName name) throws IOException {
+    /**
+     * Starts both from nothing; a failure leaves only logs in the cache.
+     *
+     * @param release of all machines of both
+     */
+    public static SlurmPairFixture up(LabHome home, LabName name, LabRelease release) throws IOException {
         if (Files.exists(home.folder(name)) || !Sandbox.find(name).isEmpty()) {
             throw new LabException(
                     "lab " + name + ": there is one already in " + home.folder(name),
@@ -51,14 +56,14 @@ public final class SlurmPairFixture implements AutoCloseable {
         try {
             ParallelActions.run(
                     () -> {
-                        local.start(LocalSlurmFiles.write(local));
+                        local.start(LocalSlurmFiles.write(local), release);
                         local.removeLoopbackDelay();
                         FilterProcess filter = new FilterProcess(local);
                         filter.closePort();
                         filter.start();
                     },
                     () -> {
-                        plain.start(PlainSlurm.text(plain));
+                        plain.start(PlainSlurm.text(plain), release);
                         PlainSlurm.startNodes(plain);
                     });
             SlurmPairFixture stage = new SlurmPairFixture(home, name, local, local.cluster(), plain.cluster());

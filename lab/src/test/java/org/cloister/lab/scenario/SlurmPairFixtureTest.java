@@ -11,6 +11,7 @@ import java.util.stream.Stream;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.localslurm.ClusterUser;
 import org.cloister.lab.localslurm.LabCluster;
 import org.cloister.lab.localslurm.SlurmPairFixture;
@@ -116,7 +117,7 @@ class SlurmPairFixtureTest {
         LabHome home = LabHome.fromEnvironment();
         LabName name = new LabName("stage-life-" + ProcessHandle.current().pid());
         List<String> before = traces(name);
-        try (SlurmPairFixture stage = SlurmPairFixture.up(home, name)) {
+        try (SlurmPairFixture stage = SlurmPairFixture.up(home, name, LabRelease.own())) {
             assertThat(stage.plain().nodes("idle")).isEqualTo(SlurmPairFixture.SHAPE.hosts());
             assertThat(traces(name)).isNotEqualTo(before);
         }
