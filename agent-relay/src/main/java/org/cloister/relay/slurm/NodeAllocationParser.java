@@ -8,14 +8,15 @@ import org.cloister.slurm.HostlistExpander;
 import org.cloister.slurm.SlurmUnavailableException;
 
 /**
- * Parses a job's nodes from {@code scontrol show job -d}. It reads only lines that have the form of a node line, and
- * only for a job whose name is a ticket's id: the relay wrote all other fields of such a job, so none of them can
- * contain such a line.
+ * Parses a job's nodes from {@code scontrol show job -d}, only for a job whose name is a ticket's id. Slurm prints the
+ * nodes before the line of MinCPUsNode, and after it all other text of the submitter, with its line feeds (Comment, and
+ * SubmitLine from 26.05 on); that text is not read.
  */
 final class NodeAllocationParser {
     private static final Pattern FIRST = Pattern.compile("JobId=([1-9][0-9]{0,9}) JobName=" + GlobalJob.TICKET);
     private static final Pattern NODES =
             Pattern.compile(" +Nodes=(\\S{1,100000}) CPU_IDs=([0-9,-]{1,20000}) Mem=([0-9]{1,8}) GRES=\\S{0,1000}\\s*");
+    private static final String AFTER_NODES = "   MinCPUsNode=";
     private static final Pattern RANGE = Pattern.compile("([0-9]{1,5})(?:-([0-9]{1,5}))?");
 
     private NodeAllocationParser() {}
@@ -32,6 +33,9 @@ final class NodeAllocationParser {
         }
         List<Group> groups = new ArrayList<>();
         for (String line : lines) {
+            if (line.startsWith(AFTER_NODES)) {
+                return groups;
+            }
             Matcher nodes = NODES.matcher(line);
             if (nodes.matches()) {
                 groups.add(new Group(
@@ -40,7 +44,7 @@ final class NodeAllocationParser {
                         Integer.parseInt(nodes.group(3))));
             }
         }
-        return groups;
+        throw new SlurmUnavailableException("scontrol show job: want a line of MinCPUsNode, have none");
     }
 
     /** Counts CPUs: {@code 0-3,8} are 5. */

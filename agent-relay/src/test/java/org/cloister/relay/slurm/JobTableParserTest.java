@@ -109,6 +109,36 @@ class JobTableParserTest {
                         new NodeAllocationParser.Group("h[1-2]", 5, 100), new NodeAllocationParser.Group("h3", 1, 0));
     }
 
+    /** Of 26.05.5: SubmitLine and Comment have the line feeds of whoever submitted the job. */
+    @Test
+    void no_line_of_a_users_text_is_a_node() throws Exception {
+        String text = """
+                JobId=9 JobName=abcdefghijklmnopqrstuvwx22
+                   SLUID=s7K1M8ESGC5T00
+                   UserId=root(0) GroupId=root(0) MCS_label=N/A
+                   NodeList=n1
+                   BatchHost=n1
+                   AllocTRES=cpu=1,mem=100M,node=1,billing=1
+                   Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*
+                   JOB_GRES=(null)
+                     Nodes=n1 CPU_IDs=0 Mem=100 GRES=
+                   MinCPUsNode=1 MinMemoryNode=100M MinTmpDiskNode=0
+                   OverSubscribe=NO Exclusive=NO Contiguous=0 Licenses=(null) LicensesAlloc=(null) Network=(null)
+                   Command=/tmp/j.sh
+                   SubmitLine=sbatch --parsable --comment=x
+                     Nodes=h1 CPU_IDs=0-3 Mem=400 GRES=
+                y --mem=100 --chdir=/ -o /dev/null /tmp/j.sh
+                   WorkDir=/
+                   Comment=x
+                     Nodes=h1 CPU_IDs=0-3 Mem=400 GRES=
+                y
+                   StdOut=/dev/null
+                """;
+        assertThat(NodeAllocationParser.groups(9, text)).containsExactly(new NodeAllocationParser.Group("n1", 1, 100));
+        String cut = text.substring(0, text.indexOf("   MinCPUsNode="));
+        assertThatThrownBy(() -> NodeAllocationParser.groups(9, cut)).isInstanceOf(SlurmUnavailableException.class);
+    }
+
     @Test
     void another_jobs_text_or_a_broken_one_says_nothing() {
         assertThatThrownBy(() -> NodeAllocationParser.groups(11, OUTPUT)).isInstanceOf(SlurmUnavailableException.class);

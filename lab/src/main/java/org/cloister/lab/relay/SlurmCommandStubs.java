@@ -37,7 +37,8 @@ public final class SlurmCommandStubs {
                 config) echo 'AccountingStorageType   = accounting_storage/none';;
                 job) read -r name <"%s/$4" || exit 1
                   echo "JobId=$4 JobName=$name"
-                  echo '     Nodes=n1 CPU_IDs=0 Mem=1024 GRES=';;
+                  echo '     Nodes=n1 CPU_IDs=0 Mem=1024 GRES='
+                  echo '   MinCPUsNode=1';;
                 esac
                 """.formatted(jobs));
         return programs;
