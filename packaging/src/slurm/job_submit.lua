@@ -81,6 +81,12 @@ local function without_cpus(tres)
   return #others > 0 and table.concat(others, ",") or nil
 end
 
+-- sbatch --external (25.05 and newer): a job without a script, and this flag. Older releases set the same bit when the
+-- size of a running job changes, so it stands in no submission.
+local function is_external(job)
+  return job.script == nil and math.floor((job.bitflags or 0) / 2^24) % 2 == 1
+end
+
 local function refuse_fields(job, change)
   for _, each in ipairs(REFUSED) do
     local value = job[each[1]]
@@ -235,6 +241,9 @@ end
 local function submit(job, uid)
   if uid == 0 or job.user_id == 0 then
     refuse(DENIED, "root runs no jobs here (plugin %s); submit as a member of the project", data.mark)
+  end
+  if is_external(job) then
+    refuse(NOT_HERE, "--external: such a job has no prolog and no epilog, so that its nodes would be neither checked nor erased; leave --external out and submit a script")
   end
   refuse_fields(job, false)
   local places = features(job.features)

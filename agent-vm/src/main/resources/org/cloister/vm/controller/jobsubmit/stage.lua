@@ -5,9 +5,10 @@ local NONE32, NONE16 = 4294967294, 65534
 
 local TEXTS = {
   "admin_comment", "batch_features", "comment", "cpus_per_tres", "exc_nodes", "features", "mem_per_tres", "name", "partition",
-  "prefer", "req_nodes", "reservation", "tres_per_job", "tres_per_node", "tres_per_socket", "tres_per_task",
+  "prefer", "req_nodes", "reservation", "script", "tres_per_job", "tres_per_node", "tres_per_socket", "tres_per_task",
 }
 local NUMBERS = {
+  bitflags = 503316480,
   contiguous = 0, cpus_per_task = NONE16, max_nodes = NONE32, min_cpus = 1, min_nodes = NONE32, ntasks_per_node = NONE16,
   num_tasks = NONE32, pn_min_cpus = NONE16, pn_min_tmp_disk = NONE32, req_switch = NONE32, time_limit = NONE32, user_id = 1000,
 }
@@ -62,11 +63,13 @@ local function described(fields, unset)
     names[name] = true
     values[name] = unset[name] or value
   end
+  values.script = "#!/bin/sh\n"
   for name, value in pairs(fields) do
     if not names[name] then
       error("a job has no field " .. name)
     end
-    values[name] = value
+    -- Not false: nil, as for a job without a script.
+    values[name] = value or nil
   end
   return record(values, names)
 end

@@ -35,6 +35,7 @@ class RefusalsDocumentTest {
             entry("--switches=2", "req_switch = 2"),
             entry("--contiguous", "contiguous = 1"),
             entry("--reservation=r", "reservation = 'r'"),
+            entry("--external", "script = false, bitflags = 520093696"),
             entry("--gres=gpu:1", "tres_per_node = 'gres:gpu:1'"),
             entry("--gpus=1", "tres_per_job = 'gres:gpu:1'"),
             entry("--gpus-per-socket=1", "tres_per_socket = 'gres:gpu:1'"),

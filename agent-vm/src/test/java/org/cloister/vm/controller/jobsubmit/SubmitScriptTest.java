@@ -76,6 +76,15 @@ class SubmitScriptTest {
         }
     }
 
+    /** As slurmctld 22.05, 24.11 and 26.05 fill it for salloc and srun, and for sbatch. */
+    @Test
+    void a_job_without_a_script_or_with_a_flag_alone_is_not_external() throws IOException {
+        for (String each : List.of("script = false, bitflags = 503332864", "bitflags = 520093696")) {
+            assertThat(code("submitted", each)).as(each).isEqualTo("0");
+        }
+        assertThat(code("submitted", "script = false, bitflags = 520093696")).isEqualTo("2036");
+    }
+
     @Test
     void what_a_user_wrote_is_shown_short_and_printable() throws IOException {
         String text = script.run("print(select(2, submitted({req_nodes = 'h\\n\\27[31m' .. string.rep('x', 2000)})))");
