@@ -54,6 +54,8 @@ public record LocalSlurmConf(
             SlurmctldPidFile=/run/slurmctld/slurmctld.pid
             SlurmdPidFile=/run/slurmd.pid
             SlurmctldParameters=enable_configless
+            # From 25.11 on Slurm's ports answer HTTP requests without authentication; older releases ignore the word.
+            CommunicationParameters=disable_http
             JobSubmitPlugins=lua
             Prolog=%5$s/prolog
             Epilog=%5$s/epilog

@@ -82,7 +82,8 @@ class LocalSlurmTextTest {
         assertThat(text.lines().filter(line -> line.startsWith("NodeName=")))
                 .containsExactly("NodeName=waiting-for-vm-[0001-0005] CPUs=8 RealMemory=9000 TmpDisk=4000"
                         + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
-        assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0");
+        assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0")
+                .contains("CommunicationParameters=disable_http");
         assertThat(text).doesNotContain("=\n");
         // Root of a worker may have slurmctld start a program; so it has an account of its own, and needs
         // none itself.
