@@ -3,6 +3,7 @@ package org.cloister.vm.controller.slurm;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
@@ -30,6 +31,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private static final String ENDED = "Job has already finished";
     private static final String NO_END = "Unknown";
     private static final String UNACCOUNTED = "Request didn't affect anything";
+
     private static final String NO_NODE = "Invalid node name specified";
 
     /**
@@ -44,6 +46,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final HostlistExpander hostlists;
     private final ArrayThrottles throttles;
     private final Consumer<Map<String, String>> addresses;
+    /** Of the squeue that is installed; empty before its first answer. */
+    private Optional<ExclusiveColumn> exclusive = Optional.empty();
 
     /**
      * @param slurm reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
@@ -58,8 +62,13 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     @Override
     public synchronized List<LocalSlurmJob> jobs() throws SlurmUnavailableException {
+        if (exclusive.isEmpty()) {
+            exclusive = Optional.of(ExclusiveColumn.probe(slurm));
+        }
+        String format = SqueueOutput.format(exclusive.get());
         List<SqueueOutput.Row> rows = SqueueOutput.read(
-                slurm.succeed("squeue", List.of("-h", "-r", "-t", "all", "--noconvert", "-O", SqueueOutput.FORMAT)));
+                slurm.succeed("squeue", List.of("-h", "-r", "-t", "all", "--noconvert", "-O", format)),
+                exclusive.get());
         Set<Long> arrays = rows.stream()
                 .map(SqueueOutput.Row::job)
                 .filter(job -> job.arrayJobId() != 0 && job.state() == LocalSlurmJobState.PENDING)

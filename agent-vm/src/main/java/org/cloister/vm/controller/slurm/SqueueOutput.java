@@ -26,11 +26,10 @@ final class SqueueOutput {
 
     private static final int MAX_JOBS = 100_000;
 
-    static final String FORMAT = "JobArrayID:" + ID_WIDTH + "|,JobID:" + NUMBER_WIDTH + "|,ArrayJobID:" + NUMBER_WIDTH
-            + "|,HetJobID:" + NUMBER_WIDTH + "|,RestartCnt:" + NUMBER_WIDTH + "|,UserID:" + NUMBER_WIDTH + "|,State:"
-            + STATE_WIDTH + "|,Reason:" + REASON_WIDTH + "|,PriorityLong:" + NUMBER_WIDTH + "|,Feature:"
-            + FEATURES_WIDTH + "|,NodeList:" + NODES_WIDTH + "|,admin_comment:" + ADMIN_WIDTH + "|,"
-            + SqueueRequirements.FORMAT;
+    private static final String FORMAT = "JobArrayID:" + ID_WIDTH + "|,JobID:" + NUMBER_WIDTH + "|,ArrayJobID:"
+            + NUMBER_WIDTH + "|,HetJobID:" + NUMBER_WIDTH + "|,RestartCnt:" + NUMBER_WIDTH + "|,UserID:" + NUMBER_WIDTH
+            + "|,State:" + STATE_WIDTH + "|,Reason:" + REASON_WIDTH + "|,PriorityLong:" + NUMBER_WIDTH + "|,Feature:"
+            + FEATURES_WIDTH + "|,NodeList:" + NODES_WIDTH + "|,admin_comment:" + ADMIN_WIDTH + "|,";
 
     private static final Pattern TASK = Pattern.compile("[0-9]{1,10}_[0-9]{1,7}");
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
@@ -82,11 +81,15 @@ final class SqueueOutput {
         }
     }
 
+    static String format(ExclusiveColumn exclusive) {
+        return FORMAT + SqueueRequirements.format(exclusive);
+    }
+
     /** Reads all rows, in the order in which slurmctld starts jobs of one partition: by priority, then by number. */
-    static List<Row> read(String text) throws SlurmUnavailableException {
+    static List<Row> read(String text, ExclusiveColumn exclusive) throws SlurmUnavailableException {
         List<Row> rows = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_JOBS)) {
-            rows.add(row(columns));
+            rows.add(row(columns, exclusive));
         }
         rows.sort(Comparator.comparingLong((Row row) -> -row.job().priority())
                 .thenComparingLong(
@@ -95,7 +98,7 @@ final class SqueueOutput {
         return rows;
     }
 
-    private static Row row(FixedWidthRow columns) throws SlurmUnavailableException {
+    private static Row row(FixedWidthRow columns, ExclusiveColumn exclusive) throws SlurmUnavailableException {
         String id = columns.next(ID_WIDTH);
         long number = number(columns);
         long array = number(columns);
@@ -108,7 +111,7 @@ final class SqueueOutput {
         String features = columns.next(FEATURES_WIDTH);
         String nodes = columns.next(NODES_WIDTH);
         String admin = columns.next(ADMIN_WIDTH);
-        JobRequirements requirements = SqueueRequirements.read(columns);
+        JobRequirements requirements = SqueueRequirements.read(columns, exclusive);
         columns.requireEnd();
         LocalSlurmJob job;
         try {

@@ -26,11 +26,6 @@ final class SqueueRequirements {
     private static final int LIMIT_WIDTH = 20;
     private static final int TRES_WIDTH = 128;
 
-    static final String FORMAT = "MaxNodes:" + NUMBER_WIDTH + "|,NumTasks:" + NUMBER_WIDTH + "|,cpus-per-task:"
-            + NUMBER_WIDTH + "|,ntpernode:" + NUMBER_WIDTH + "|,MinMemory:" + MEMORY_WIDTH + "|,MinTmpDisk:"
-            + MEMORY_WIDTH + "|,OverSubscribe:" + SHARING_WIDTH + "|,TimeLimit:" + LIMIT_WIDTH + "|,tres-alloc:"
-            + TRES_WIDTH + "|";
-
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
     private static final Pattern MEMORY = Pattern.compile("([0-9]{1,12})M?");
     private static final Pattern TRES =
@@ -40,15 +35,21 @@ final class SqueueRequirements {
 
     private SqueueRequirements() {}
 
-    static JobRequirements read(FixedWidthRow columns) throws SlurmUnavailableException {
+    static String format(ExclusiveColumn exclusive) {
+        return "MaxNodes:" + NUMBER_WIDTH + "|,NumTasks:" + NUMBER_WIDTH + "|,cpus-per-task:" + NUMBER_WIDTH
+                + "|,ntpernode:" + NUMBER_WIDTH + "|,MinMemory:" + MEMORY_WIDTH + "|,MinTmpDisk:" + MEMORY_WIDTH
+                + "|," + exclusive.format(SHARING_WIDTH) + "TimeLimit:" + LIMIT_WIDTH + "|,tres-alloc:" + TRES_WIDTH
+                + "|";
+    }
+
+    static JobRequirements read(FixedWidthRow columns, ExclusiveColumn column) throws SlurmUnavailableException {
         int maxNodes = number(columns, columns.next(NUMBER_WIDTH));
         int tasks = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
         int cpusPerTask = Math.max(1, number(columns, columns.next(NUMBER_WIDTH)));
         int tasksPerNode = number(columns, columns.next(NUMBER_WIDTH));
         long memory = mebibytes(columns, columns.next(MEMORY_WIDTH));
         long scratch = mebibytes(columns, columns.next(MEMORY_WIDTH));
-        // USER and OK if the job shares nodes, YES if it would share CPUs too.
-        boolean exclusive = columns.next(SHARING_WIDTH).equals("NO");
+        boolean exclusive = column.isExclusive(columns.next(SHARING_WIDTH));
         Optional<Duration> limit = limit(columns, columns.next(LIMIT_WIDTH));
         Tres tres = Tres.of(columns.next(TRES_WIDTH));
         int minNodes = (int) Math.max(1, Math.min(tres.nodes, NO_MAX_NODES));

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 class LocalSlurmTextTest {
     @Test
     void lines_of_squeue_become_jobs() throws IOException {
-        List<SqueueOutput.Row> rows = SqueueOutput.read(seed("jobs"));
+        List<SqueueOutput.Row> rows = SqueueOutput.read(seed("jobs"), ExclusiveColumn.OVERSUBSCRIBE);
         assertThat(rows).extracting(row -> row.job().id().text()).containsExactly("12", "13_4", "14+1");
         LocalSlurmJob waiting = rows.get(0).job();
         assertThat(waiting.reason()).isEqualTo("ReqNodeNotAvail");
@@ -45,7 +45,9 @@ class LocalSlurmTextTest {
                 good.replaceFirst("\\|", " "),
                 good.replaceFirst("12 ", "x2 "),
                 good.replace("vm-abcdefgh-0 ", "vm-abcd;gh-0 "))) {
-            assertThatThrownBy(() -> SqueueOutput.read(bad)).as(bad).isInstanceOf(SlurmUnavailableException.class);
+            assertThatThrownBy(() -> SqueueOutput.read(bad, ExclusiveColumn.OVERSUBSCRIBE))
+                    .as(bad)
+                    .isInstanceOf(SlurmUnavailableException.class);
         }
     }
 
@@ -82,7 +84,8 @@ class LocalSlurmTextTest {
         assertThat(text.lines().filter(line -> line.startsWith("NodeName=")))
                 .containsExactly("NodeName=waiting-for-vm-[0001-0005] CPUs=8 RealMemory=9000 TmpDisk=4000"
                         + " Feature=unplaced State=DOWN Reason=waiting NodeAddr=127.0.0.1 Port=9");
-        assertThat(text.lines()).contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0")
+        assertThat(text.lines())
+                .contains("SlurmdTimeout=0", "SlurmctldTimeout=60", "ReturnToService=0")
                 .contains("CommunicationParameters=disable_http");
         assertThat(text).doesNotContain("=\n");
         // Root of a worker may have slurmctld start a program; so it has an account of its own, and needs
