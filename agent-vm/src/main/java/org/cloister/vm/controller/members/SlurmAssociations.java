@@ -17,6 +17,10 @@ import org.cloister.vm.system.users.ProjectMembers;
  * each member in it. Existing entries are not changed and keep the limits that an administrator set.
  */
 public final class SlurmAssociations {
+    /** As 22.05 says it, and as 24.11 and newer do. */
+    private static final Pattern ALREADY_THERE =
+            Pattern.compile("Nothing (new )?added|already exists|Already existing");
+
     private static final Pattern NAME = Pattern.compile("[a-z][a-z0-9_-]{0,39}");
     /** Fits into one command line with a wide margin. */
     private static final int USERS_PER_COMMAND = 200;
@@ -71,7 +75,7 @@ public final class SlurmAssociations {
         SlurmCommand.Output output = slurm.run("sacctmgr", arguments, "");
         String text = output.out() + output.err();
         // It was added by another process in between.
-        if (output.exit() != 0 && !text.contains("Nothing new added") && !text.contains("already exists")) {
+        if (output.exit() != 0 && !ALREADY_THERE.matcher(text).find()) {
             throw new SlurmRefusedException("sacctmgr add " + what + " " + name + ": " + output.complaint());
         }
     }

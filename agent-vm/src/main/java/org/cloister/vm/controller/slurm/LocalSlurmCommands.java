@@ -30,7 +30,9 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private static final String NO_JOB = "Invalid job id specified";
     private static final String ENDED = "Job has already finished";
     private static final String NO_END = "Unknown";
-    private static final String UNACCOUNTED = "Request didn't affect anything";
+    /** Of sacctmgr, for a job that accounting does not have: up to 25.11, and of 26.05. */
+    private static final List<String> UNACCOUNTED =
+            List.of("Request didn't affect anything", "Data has not changed since time specified");
 
     private static final String NO_NODE = "Invalid node name specified";
 
@@ -227,7 +229,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
         requireEnd(job);
         SlurmCommand.Output output = slurm.run(
                 "sacctmgr", List.of("-i", "modify", "job", "where", "jobid=" + job, "set", "admincomment=" + text), "");
-        if (hasText(output, UNACCOUNTED)) {
+        if (UNACCOUNTED.stream().anyMatch(words -> hasText(output, words))) {
             throw new SlurmRefusedException("sacctmgr modify job " + job + ": accounting does not have it");
         }
         require("sacctmgr modify job " + job, output);

@@ -18,7 +18,7 @@ import org.cloister.vm.system.users.ProjectMembers;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A script stands where sacctmgr would: it says what a real one (22.05.8) said, and writes down what it was asked. */
+/** A script stands where sacctmgr would: it says what real ones said, and writes down what it was asked. */
 class SlurmAssociationsTest {
     private static final ProjectMembers MEMBERS =
             new ProjectMembers(List.of(new ProjectMember("ada", 2001, 2001), new ProjectMember("bob", 2002, 2002)));
@@ -78,7 +78,10 @@ class SlurmAssociationsTest {
 
     @Test
     void what_another_one_added_in_between_is_no_error_and_a_refusal_is() throws IOException {
-        associations("", "", "echo ' Nothing new added.'; exit 1").add(MEMBERS);
+        // Of 22.05.8; of 24.11.5 and 26.05.5, for a user and for an account.
+        for (String text : List.of(" Nothing new added.", "Nothing added.", " Already existing account project")) {
+            associations("", "", "echo '" + text + "'; exit 1").add(MEMBERS);
+        }
         SlurmAssociations refused = associations("", "", "echo \" Your user/uid is not known\"; exit 1");
         assertThatThrownBy(() -> refused.add(MEMBERS))
                 .isInstanceOf(SlurmRefusedException.class)

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.cloister.slurm.SlurmCommand;
+import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -83,5 +84,22 @@ class LocalSlurmCommandsTest {
                 .hasMessageContaining("Unable to contact");
         squeue(":", "NO");
         assertThat(exclusive(slurm)).containsExactly(false);
+    }
+
+    /** As 22.05.8, 24.11.5 and 26.05.5 say it. */
+    @Test
+    void a_job_that_accounting_does_not_have_gets_no_comment() throws IOException {
+        program("scontrol", "echo 'slurm_update error: Invalid job id specified' >&2; exit 1");
+        program("sacct", "echo 2026-11-26T10:00:00");
+        for (String text : List.of(
+                " Request didn't affect anything or your query is too large",
+                " Request didn't affect anything",
+                " Error with request: Data has not changed since time specified")) {
+            program("sacctmgr", "echo ' Modified jobs...'; echo \"" + text + "\" >&2; exit 1");
+            assertThatThrownBy(() -> slurm().setAdminComment(new LocalSlurmJobId("7"), "v=1"))
+                    .as(text)
+                    .isInstanceOf(SlurmRefusedException.class)
+                    .hasMessage("sacctmgr modify job 7: accounting does not have it");
+        }
     }
 }
