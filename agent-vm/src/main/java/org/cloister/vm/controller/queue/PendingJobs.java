@@ -135,7 +135,7 @@ final class PendingJobs {
         for (LocalSlurmJob job : snapshot.jobs()) {
             boolean isBusy = job.state() == LocalSlurmJobState.RUNNING
                     || job.state() == LocalSlurmJobState.COMPLETING
-                    || (job.state() == LocalSlurmJobState.PENDING
+                    || (job.state() != LocalSlurmJobState.ENDED
                             && tickets.newest(job.id())
                                     .filter(each -> each.entry.isOpen())
                                     .isPresent());

@@ -109,6 +109,7 @@ final class SchedulingPolicy {
         LocalSlurmJob job = observation.job().get();
         return switch (job.state()) {
             case PENDING -> decidePending(observation, job);
+            case UNKNOWN -> WAIT;
             case RUNNING -> decideRunning(observation, false);
             case COMPLETING -> decideRunning(observation, true);
             case ENDED ->

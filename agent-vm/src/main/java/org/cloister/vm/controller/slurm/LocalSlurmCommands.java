@@ -48,6 +48,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final HostlistExpander hostlists;
     private final ArrayThrottles throttles;
     private final Consumer<Map<String, String>> addresses;
+    private final UnknownStates unknownStates = new UnknownStates();
     /** Of the squeue that is installed; empty before its first answer. */
     private Optional<ExclusiveColumn> exclusive = Optional.empty();
 
@@ -70,7 +71,8 @@ public final class LocalSlurmCommands implements LocalSlurm {
         String format = SqueueOutput.format(exclusive.get());
         List<SqueueOutput.Row> rows = SqueueOutput.read(
                 slurm.succeed("squeue", List.of("-h", "-r", "-t", "all", "--noconvert", "-O", format)),
-                exclusive.get());
+                exclusive.get(),
+                unknownStates);
         Set<Long> arrays = rows.stream()
                 .map(SqueueOutput.Row::job)
                 .filter(job -> job.arrayJobId() != 0 && job.state() == LocalSlurmJobState.PENDING)

@@ -8,5 +8,7 @@ public enum LocalSlurmJobState {
     /** The epilogs run on its nodes. */
     COMPLETING,
     /** The job has ended, with any result. */
-    ENDED
+    ENDED,
+    /** A state of a newer Slurm: no ticket is requested for the job, and its ticket is kept. */
+    UNKNOWN
 }

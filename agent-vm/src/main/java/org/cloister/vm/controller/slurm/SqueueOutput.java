@@ -5,6 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.slurm.FixedWidthRow;
@@ -32,10 +33,11 @@ final class SqueueOutput {
             + FEATURES_WIDTH + "|,NodeList:" + NODES_WIDTH + "|,admin_comment:" + ADMIN_WIDTH + "|,";
 
     private static final Pattern TASK = Pattern.compile("[0-9]{1,10}_[0-9]{1,7}");
+    private static final Pattern STATE = Pattern.compile("[A-Z][A-Z_]{1,19}");
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
     private static final List<String> NONE = List.of("", "(null)", "n/a", "N/A", "None");
 
-    /** States of 22.05 to 24.11; others are ends. */
+    /** States of 22.05 to 26.05, without {@link #ENDS}. */
     private static final Map<String, LocalSlurmJobState> STATES = Map.ofEntries(
             Map.entry("PENDING", LocalSlurmJobState.PENDING),
             Map.entry("REQUEUED", LocalSlurmJobState.PENDING),
@@ -85,11 +87,16 @@ final class SqueueOutput {
         return FORMAT + SqueueRequirements.format(exclusive);
     }
 
-    /** Reads all rows, in the order in which slurmctld starts jobs of one partition: by priority, then by number. */
-    static List<Row> read(String text, ExclusiveColumn exclusive) throws SlurmUnavailableException {
+    /**
+     * Reads all rows, in the order in which slurmctld starts jobs of one partition: by priority, then by number.
+     *
+     * @param unknown receives each state that is not known
+     */
+    static List<Row> read(String text, ExclusiveColumn exclusive, Consumer<String> unknown)
+            throws SlurmUnavailableException {
         List<Row> rows = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_JOBS)) {
-            rows.add(row(columns, exclusive));
+            rows.add(row(columns, exclusive, unknown));
         }
         rows.sort(Comparator.comparingLong((Row row) -> -row.job().priority())
                 .thenComparingLong(
@@ -98,14 +105,15 @@ final class SqueueOutput {
         return rows;
     }
 
-    private static Row row(FixedWidthRow columns, ExclusiveColumn exclusive) throws SlurmUnavailableException {
+    private static Row row(FixedWidthRow columns, ExclusiveColumn exclusive, Consumer<String> unknown)
+            throws SlurmUnavailableException {
         String id = columns.next(ID_WIDTH);
         long number = number(columns);
         long array = number(columns);
         long hetJob = number(columns);
         long restarts = number(columns);
         long uid = number(columns);
-        LocalSlurmJobState state = state(columns);
+        LocalSlurmJobState state = state(columns, unknown);
         String reason = reason(columns.next(REASON_WIDTH));
         long priority = number(columns);
         String features = columns.next(FEATURES_WIDTH);
@@ -146,16 +154,21 @@ final class SqueueOutput {
         return Long.parseLong(text);
     }
 
-    private static LocalSlurmJobState state(FixedWidthRow columns) throws SlurmUnavailableException {
+    private static LocalSlurmJobState state(FixedWidthRow columns, Consumer<String> unknown)
+            throws SlurmUnavailableException {
         String text = columns.next(STATE_WIDTH);
         if (ENDS.contains(text)) {
             return LocalSlurmJobState.ENDED;
         }
         LocalSlurmJobState state = STATES.get(text);
-        if (state == null) {
+        if (state != null) {
+            return state;
+        }
+        if (!STATE.matcher(text).matches()) {
             throw columns.strange();
         }
-        return state;
+        unknown.accept(text);
+        return LocalSlurmJobState.UNKNOWN;
     }
 
     /**

@@ -78,6 +78,12 @@ class SchedulingPolicyTest {
                 .isEqualTo(new TicketDecision.GiveUp(true, JobTicket.Stage.WITHDRAWN, Optional.empty()));
     }
 
+    @Test
+    void a_job_in_a_state_that_is_not_known_keeps_its_ticket_and_is_not_placed() {
+        LocalSlurmJob unknown = job("7", LocalSlurmJobState.UNKNOWN, "", LocalSlurm.UNPLACED);
+        assertThat(of(sight(entry(), unknown, ready(TICKET), idle, 11_000))).isEqualTo(SchedulingPolicy.WAIT);
+    }
+
     /** slurmctld came back with a state from before its last ticket was taken off. */
     @Test
     void a_job_that_is_on_an_older_ticket_again_gets_another() {

@@ -21,7 +21,7 @@ class LocalSlurmFuzz {
         try {
             switch (Math.floorMod(input[0], PARSERS)) {
                 case 0 ->
-                    SqueueOutput.read(text, ExclusiveColumn.OVERSUBSCRIBE)
+                    SqueueOutput.read(text, ExclusiveColumn.OVERSUBSCRIBE, state -> {})
                             .forEach(row -> require(row.job().requirements().minNodes() >= 1
                                     && row.job().requirements().maxNodes()
                                             >= row.job().requirements().minNodes()));

@@ -8,6 +8,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class LocalSlurmTextTest {
     @Test
     void lines_of_squeue_become_jobs() throws IOException {
-        List<SqueueOutput.Row> rows = SqueueOutput.read(seed("jobs"), ExclusiveColumn.OVERSUBSCRIBE);
+        List<SqueueOutput.Row> rows = SqueueOutput.read(seed("jobs"), ExclusiveColumn.OVERSUBSCRIBE, state -> {});
         assertThat(rows).extracting(row -> row.job().id().text()).containsExactly("12", "13_4", "14+1");
         LocalSlurmJob waiting = rows.get(0).job();
         assertThat(waiting.reason()).isEqualTo("ReqNodeNotAvail");
@@ -41,14 +42,25 @@ class LocalSlurmTextTest {
         for (String bad : List.of(
                 good + "\n",
                 good.replace("|2001 ", "|-001 "),
-                good.replace("PENDING ", "WHATEVER"),
+                good.replace("PENDING  ", "What ever"),
                 good.replaceFirst("\\|", " "),
                 good.replaceFirst("12 ", "x2 "),
                 good.replace("vm-abcdefgh-0 ", "vm-abcd;gh-0 "))) {
-            assertThatThrownBy(() -> SqueueOutput.read(bad, ExclusiveColumn.OVERSUBSCRIBE))
+            assertThatThrownBy(() -> SqueueOutput.read(bad, ExclusiveColumn.OVERSUBSCRIBE, state -> {}))
                     .as(bad)
                     .isInstanceOf(SlurmUnavailableException.class);
         }
+    }
+
+    /** A pending job of {@code sbatch --requeue=expedite}, Slurm 25.11. */
+    @Test
+    void a_state_that_is_not_known_hides_no_other_job() throws IOException {
+        List<String> unknown = new ArrayList<>();
+        String text = seed("jobs").replaceFirst("PENDING   ", "EXPEDITING");
+        assertThat(SqueueOutput.read(text, ExclusiveColumn.OVERSUBSCRIBE, unknown::add))
+                .extracting(row -> row.job().state())
+                .containsExactly(LocalSlurmJobState.UNKNOWN, LocalSlurmJobState.PENDING, LocalSlurmJobState.RUNNING);
+        assertThat(unknown).containsExactly("EXPEDITING");
     }
 
     @Test
