@@ -4,9 +4,11 @@
 # shellcheck disable=SC2016,SC2086  # perl's own variables; a word for each option
 slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
 
+own=
 for unit in slurmctld slurmdbd; do
     pid=$(systemctl show -P MainPID "$unit.service")
     seen=/proc/$pid/root
+    own="$own $seen/tmp $seen/var/tmp"
     echo "$unit user: $(stat -c %U "/proc/$pid")"
     echo "$unit capabilities: $(sed -n 's/^CapBnd:\t//p' "/proc/$pid/status") $(sed -n 's/^NoNewPrivs:\t//p' "/proc/$pid/status")"
     echo "$unit executes: $(awk '$6 !~ /(^|,)noexec(,|$)/ { print $5 }' "/proc/$pid/mountinfo" | sort | tr '\n' ' ')"
@@ -30,7 +32,7 @@ while [ -n "$(strigger --get --noheader)" ] && [ $((tries += 1)) -lt 90 ]; do
 done
 echo "triggers that wait: $(strigger --get --noheader | wc -l)"
 echo "queue: $(scontrol ping)"
-echo "left: $(find / /project /tmp /var/tmp /run /dev/shm -xdev -name 'boundary-*' ! -path '/project/home/*' 2>/dev/null | tr '\n' ' ')"
+echo "left: $(find / /project /tmp /var/tmp /run /dev/shm $own -xdev -name 'boundary-*' ! -path '/project/home/*' 2>/dev/null | tr '\n' ' ')"
 echo "vici: $(stat -c '%a %U' /run/cloister/charon/vici.sock) $(stat -c '%a %U' /run/cloister/charon)"
 echo "sessions: $(stat -c '%a %U' /run/cloister/sessions.socket)"
 echo "munge key: $(stat -c '%a %U' /run/cloister/munge/munge.key)"
