@@ -157,6 +157,12 @@ class TomlReaderTest {
         assertThat(problems(toml)).hasSize(2).first().asString().startsWith("file.toml:2: ");
     }
 
+    /** An assertion of the parser fails for such a header; the daemons run without assertions, and say what is wrong. */
+    @Test
+    void a_broken_header_before_a_comment_is_a_problem_and_no_failure() throws IOException {
+        assertThat(problems(reader("[1#\"'=\"\0]"))).isNotEmpty().allMatch(each -> each.startsWith("file.toml:1: "));
+    }
+
     @Test
     void a_path_with_a_null_character_is_a_problem_and_no_failure() throws IOException {
         TomlReader toml = reader("path = \"a\\u0000b\"");
