@@ -149,11 +149,16 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
             throw new SlurmUnavailableException(
                     "scontrol show job " + job + ": " + output.complaint() + "; run scontrol ping");
         }
+        NodeAllocationParser.JobNodes parsed = NodeAllocationParser.parse(job, output.out());
+        int known = 0;
+        for (NodeAllocationParser.Group group : parsed.groups()) {
+            known += group.cpus().orElse(0) * names.expand(group.nodes()).size();
+        }
         List<NodeAllocation> shares = new ArrayList<>();
-        for (NodeAllocationParser.Group group : NodeAllocationParser.groups(job, output.out())) {
-            for (String node : names.expand(group.nodes())) {
-                shares.add(new NodeAllocation(node, group.cpus(), group.memoryMib()));
-            }
+        for (NodeAllocationParser.Group group : parsed.groups()) {
+            List<String> nodes = names.expand(group.nodes());
+            int cpus = group.cpus().isPresent() ? group.cpus().getAsInt() : parsed.cpusOfCutGroup(known, nodes.size());
+            nodes.forEach(node -> shares.add(new NodeAllocation(node, cpus, group.memoryMib())));
         }
         return shares;
     }

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.time.Duration;
 import java.util.List;
 import java.util.OptionalInt;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.cloister.slurm.SlurmUnavailableException;
 import org.junit.jupiter.api.Test;
 
@@ -16,6 +18,7 @@ class JobTableParserTest {
             JobId=10 JobName=abcdefghijklmnopqrstuvwx22
                UserId=root(0) GroupId=root(0) MCS_label=N/A
                NodeList=h[1-3]
+               NumNodes=3 NumCPUs=11 NumTasks=3 CPUs/Task=1 ReqB:S:C:T=0:0:*:*
                JOB_GRES=(null)
                  Nodes=h[1-2] CPU_IDs=0-3,8 Mem=100 GRES=
                  Nodes=h3 CPU_IDs=0 Mem=0 GRES=\s
@@ -104,9 +107,33 @@ class JobTableParserTest {
 
     @Test
     void shares_are_read_from_lines_of_nodes_alone() throws Exception {
-        assertThat(NodeAllocationParser.groups(10, OUTPUT))
-                .containsExactly(
-                        new NodeAllocationParser.Group("h[1-2]", 5, 100), new NodeAllocationParser.Group("h3", 1, 0));
+        assertThat(NodeAllocationParser.parse(10, OUTPUT).groups())
+                .containsExactly(group("h[1-2]", 5, 100), group("h3", 1, 0));
+    }
+
+    private static NodeAllocationParser.Group group(String nodes, int cpus, int memoryMib) {
+        return new NodeAllocationParser.Group(nodes, OptionalInt.of(cpus), memoryMib);
+    }
+
+    /** As scontrol of before 25.05.4 prints more than 127 characters of a node's CPUs: every other one of 128. */
+    @Test
+    void a_list_of_cpus_that_slurm_has_cut_is_counted_by_what_the_job_has_in_all() throws Exception {
+        String whole = IntStream.range(0, 64).mapToObj(i -> "" + 2 * i).collect(Collectors.joining(","));
+        for (int cut : List.of(126, 127)) {
+            NodeAllocationParser.JobNodes parsed =
+                    NodeAllocationParser.parse(10, OUTPUT.replace("0-3,8", whole.substring(0, cut)));
+            assertThat(parsed.groups())
+                    .extracting(NodeAllocationParser.Group::cpus)
+                    .containsExactly(OptionalInt.empty(), OptionalInt.of(1));
+            NodeAllocationParser.JobNodes all = new NodeAllocationParser.JobNodes(129, parsed.groups());
+            assertThat(all.cpusOfCutGroup(1, 2)).isEqualTo(64);
+            assertThatThrownBy(() -> all.cpusOfCutGroup(2, 2)).hasMessageContaining("of 1 kinds of nodes are cut");
+            assertThatThrownBy(() -> all.cpusOfCutGroup(129, 2)).isInstanceOf(SlurmUnavailableException.class);
+        }
+        String cut = whole.substring(0, 127);
+        NodeAllocationParser.JobNodes both = NodeAllocationParser.parse(
+                10, OUTPUT.replace("0-3,8", cut).replace("CPU_IDs=0 ", "CPU_IDs=" + cut + " "));
+        assertThatThrownBy(() -> both.cpusOfCutGroup(0, 1)).hasMessageContaining("of 2 kinds of nodes are cut");
     }
 
     /** Of 26.05.5: SubmitLine and Comment have the line feeds of whoever submitted the job. */
@@ -118,6 +145,7 @@ class JobTableParserTest {
                    UserId=root(0) GroupId=root(0) MCS_label=N/A
                    NodeList=n1
                    BatchHost=n1
+                   NumNodes=1 NumCPUs=1 NumTasks=1 CPUs/Task=1 ReqB:S:C:T=0:0:*:*
                    AllocTRES=cpu=1,mem=100M,node=1,billing=1
                    Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*
                    JOB_GRES=(null)
@@ -134,19 +162,19 @@ class JobTableParserTest {
                 y
                    StdOut=/dev/null
                 """;
-        assertThat(NodeAllocationParser.groups(9, text)).containsExactly(new NodeAllocationParser.Group("n1", 1, 100));
+        assertThat(NodeAllocationParser.parse(9, text).groups()).containsExactly(group("n1", 1, 100));
         String cut = text.substring(0, text.indexOf("   MinCPUsNode="));
-        assertThatThrownBy(() -> NodeAllocationParser.groups(9, cut)).isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.parse(9, cut)).isInstanceOf(SlurmUnavailableException.class);
     }
 
     @Test
     void another_jobs_text_or_a_broken_one_says_nothing() {
-        assertThatThrownBy(() -> NodeAllocationParser.groups(11, OUTPUT)).isInstanceOf(SlurmUnavailableException.class);
-        assertThatThrownBy(() -> NodeAllocationParser.groups(10, OUTPUT.replace("JobName=a", "JobName=A")))
+        assertThatThrownBy(() -> NodeAllocationParser.parse(11, OUTPUT)).isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.parse(10, OUTPUT.replace("JobName=a", "JobName=A")))
                 .isInstanceOf(SlurmUnavailableException.class);
-        assertThatThrownBy(() -> NodeAllocationParser.groups(10, "")).isInstanceOf(SlurmUnavailableException.class);
+        assertThatThrownBy(() -> NodeAllocationParser.parse(10, "")).isInstanceOf(SlurmUnavailableException.class);
         for (String cpus : List.of("3-1", "1,", "-", "1-2-3")) {
-            assertThatThrownBy(() -> NodeAllocationParser.groups(10, OUTPUT.replace("0-3,8", cpus)))
+            assertThatThrownBy(() -> NodeAllocationParser.parse(10, OUTPUT.replace("0-3,8", cpus)))
                     .as(cpus)
                     .isInstanceOf(SlurmUnavailableException.class);
         }

@@ -37,6 +37,7 @@ public final class SlurmCommandStubs {
                 config) echo 'AccountingStorageType   = accounting_storage/none';;
                 job) read -r name <"%s/$4" || exit 1
                   echo "JobId=$4 JobName=$name"
+                  echo '   NumNodes=1 NumCPUs=1 NumTasks=1'
                   echo '     Nodes=n1 CPU_IDs=0 Mem=1024 GRES='
                   echo '   MinCPUsNode=1';;
                 esac
