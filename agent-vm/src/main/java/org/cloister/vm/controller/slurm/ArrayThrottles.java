@@ -1,8 +1,10 @@
 package org.cloister.vm.controller.slurm;
 
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -12,8 +14,8 @@ import org.cloister.slurm.SlurmUnavailableException;
 
 /**
  * Reads how many tasks of an array may run at once. squeue reports it for tasks that are not split off, {@code
- * 12_[3-9%2]}. For an array without such tasks, scontrol reports it in its first line, before anything that a user
- * writes, and it is cached.
+ * 12_[3-9%2]}; on 26.05 only until one is split off. For other arrays scontrol reports it in its first line, before
+ * anything that a user writes; of these each is asked about once, and one of them again at each reading.
  */
 final class ArrayThrottles {
     private static final int WIDTH = 128;
@@ -24,7 +26,8 @@ final class ArrayThrottles {
                     + "(?: ArrayTaskThrottle=([0-9]{1,10}))? .*");
 
     private final SlurmCommand slurm;
-    private final Map<Long, Integer> known = new HashMap<>();
+    /** Answers of scontrol, in the order of the questions. */
+    private final Map<Long, Integer> displayed = new LinkedHashMap<>();
 
     ArrayThrottles(SlurmCommand slurm) {
         this.slurm = slurm;
@@ -36,27 +39,34 @@ final class ArrayThrottles {
      * @param arrays with pending tasks; others are forgotten
      */
     Map<Long, Integer> of(Set<Long> arrays) throws SlurmUnavailableException {
-        known.keySet().retainAll(arrays);
+        displayed.keySet().retainAll(arrays);
         if (arrays.isEmpty()) {
             return Map.of();
         }
-        known.putAll(waiting(slurm.succeed("squeue", List.of("-h", "-t", "PD", "-O", "JobArrayID:" + WIDTH + "|"))));
+        Map<Long, Integer> throttles =
+                waiting(slurm.succeed("squeue", List.of("-h", "-t", "PD", "-O", "JobArrayID:" + WIDTH + "|")));
+        throttles.keySet().retainAll(arrays);
+        displayed.keySet().removeAll(throttles.keySet());
+        // It may have been changed since.
+        Optional<Long> oldest = displayed.keySet().stream().findFirst();
+        oldest.ifPresent(displayed::remove);
         for (long array : arrays) {
-            if (!known.containsKey(array)) {
+            if (!throttles.containsKey(array) && !displayed.containsKey(array)) {
                 SlurmCommand.Output output = slurm.run("scontrol", List.of("show", "job", Long.toString(array)), "");
-                known.put(array, output.exit() == 0 ? shown(array, output.out()) : 0);
+                displayed.put(array, output.exit() == 0 ? shown(array, output.out()) : 0);
             }
         }
-        known.keySet().retainAll(arrays);
-        return Map.copyOf(known);
+        throttles.putAll(displayed);
+        return Map.copyOf(throttles);
     }
 
+    /** Returns the throttles that squeue shows. */
     static Map<Long, Integer> waiting(String text) throws SlurmUnavailableException {
         Map<Long, Integer> throttles = new HashMap<>();
         for (FixedWidthRow columns : FixedWidthRow.of("squeue", text, MAX_ARRAYS)) {
             Matcher array = WAITING.matcher(columns.next(WIDTH));
             columns.requireEnd();
-            if (array.matches()) {
+            if (array.matches() && array.group(2) != null) {
                 throttles.put(Long.parseLong(array.group(1)), count(array.group(2)));
             }
         }

@@ -258,6 +258,8 @@ public abstract class LocalSlurmContract extends LocalSlurmAssertions {
         String longest = "v=1 x=" + "y".repeat(1018);
         slurm().setAdminComment(job, longest);
         assertThat(job(job).adminComment()).hasValue(longest);
+        // On 26.05 it is Prolog at first.
+        awaitReason(job, "");
         LocalSlurmJob running = job(job);
         slurm().saveState(running);
         assertThat(job(job)).isEqualTo(running);
