@@ -10,8 +10,8 @@ import java.util.Optional;
 /**
  * The parts of an ext4 superblock that control how the kernel mounts it: features, an external journal device,
  * behaviour after errors, mount options. Only a holder of the drive's key can have written it. It is compared
- * nevertheless, so that the kernel mounts what {@link ProjectDrive} creates, and not what a disk requests. Offsets are
- * those of Linux's fs/ext4/ext4.h.
+ * nevertheless, so that the kernel mounts what {@link DriveFileSystem} creates, and not what a disk requests. Offsets
+ * are those of Linux's fs/ext4/ext4.h.
  */
 final class Ext4Superblock {
     static final int AT = 1024;

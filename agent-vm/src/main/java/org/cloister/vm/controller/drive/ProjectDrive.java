@@ -1,14 +1,9 @@
 package org.cloister.vm.controller.drive;
 
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.cloister.base.mount.MountedFileSystem;
@@ -27,25 +22,20 @@ import org.cloister.vm.system.mount.Unmounter;
  * so that two VMs that were given the same drive both know the later one's epoch.
  */
 public final class ProjectDrive {
-    private static final Duration FORMAT_LIMIT = Duration.ofMinutes(5);
-    private static final Duration CHECK_LIMIT = Duration.ofMinutes(15);
     private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(5);
-    /** Runs e2fsck, and nothing else: no login, daemon or member of a project has this UID. */
-    private static final int CHECKER = 65_532;
-
-    /** Exit code of e2fsck after a repair. */
-    private static final int REPAIRED = 1;
 
     private final ProcessRunner programs;
     private final Cryptsetup cryptsetup;
     private final DrivePlan plan;
     private final DriveVolume volume;
+    private final DriveFileSystem fileSystem;
 
     public ProjectDrive(ProcessRunner programs, SecretAllocator secrets, Cryptsetup cryptsetup, DrivePlan plan) {
         this.programs = programs;
         this.cryptsetup = cryptsetup;
         this.plan = plan;
         this.volume = new DriveVolume(secrets, cryptsetup, plan.device());
+        this.fileSystem = new DriveFileSystem(programs, plan.mapping().path());
     }
 
     /**
@@ -121,16 +111,7 @@ public final class ProjectDrive {
     private OpenResult create(SecretMemory key, long epoch) throws IOException {
         try (LuksVolume created = volume.create(plan.label(), key)) {
             created.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
-            run(
-                    FORMAT_LIMIT,
-                    0,
-                    "mkfs.ext4",
-                    "-q",
-                    "-O",
-                    "none," + String.join(",", Ext4Superblock.FEATURES),
-                    "-E",
-                    "lazy_itable_init=1,lazy_journal_init=1,nodiscard",
-                    plan.mapping().path().toString());
+            fileSystem.create();
             // Written last: a drive without an epoch is unfinished.
             created.tokens().raiseEpoch(epoch);
         }
@@ -142,52 +123,8 @@ public final class ProjectDrive {
             long previous = opened.tokens().epoch().orElseThrow();
             opened.tokens().raiseEpoch(epoch);
             opened.map(plan.mapping(), VolumeKey.ofSlot(key), Set.of());
-            check();
+            fileSystem.repair();
             return new OpenResult(previous, false);
-        }
-    }
-
-    /**
-     * Repairs the file system as a user that can access only this device and has no capabilities: e2fsck is a large
-     * program that reads data which a holder of the key could have written. The superblock is then compared with what
-     * is created, before the kernel mounts it.
-     */
-    private void check() throws IOException {
-        Path device = plan.mapping().path();
-        Files.setAttribute(device, "unix:uid", CHECKER);
-        try {
-            run(
-                    CHECK_LIMIT,
-                    REPAIRED,
-                    "setpriv",
-                    "--reuid=" + CHECKER,
-                    "--regid=" + CHECKER,
-                    "--clear-groups",
-                    "--inh-caps=-all",
-                    "--no-new-privs",
-                    "e2fsck",
-                    "-p",
-                    device.toString());
-        } finally {
-            Files.setAttribute(device, "unix:uid", 0);
-        }
-        ByteBuffer head = ByteBuffer.allocate(Ext4Superblock.LENGTH);
-        try (FileChannel channel = FileChannel.open(device, StandardOpenOption.READ)) {
-            while (head.hasRemaining() && channel.read(head, Ext4Superblock.AT + head.position()) > 0) {
-                // reads until the buffer is full or the device ends
-            }
-        }
-        Optional<String> difference = Ext4Superblock.difference(head.array());
-        if (difference.isPresent()) {
-            throw new IOException(device + ": " + difference.get()
-                    + "; it was changed with the drive's key: see which host opened it last");
-        }
-    }
-
-    private void run(Duration limit, int maxExit, String... command) throws IOException {
-        ProcessRunner.Output output = programs.run("", List.of(command), limit);
-        if (output.exit() < 0 || output.exit() > maxExit) {
-            throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
         }
     }
 
