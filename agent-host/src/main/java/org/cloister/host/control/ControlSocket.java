@@ -24,6 +24,7 @@ final class ControlSocket implements AutoCloseable {
     private final Path path;
     private final int fd;
     private boolean stopped;
+    private boolean closed;
 
     private ControlSocket(Path path, int fd) {
         this.path = path;
@@ -91,9 +92,13 @@ final class ControlSocket implements AutoCloseable {
         return stopped;
     }
 
-    /** Closes the socket; call it when no thread accepts any longer. */
+    /** Closes the socket, once: its number may be another file then. Call it when no thread accepts any longer. */
     @Override
-    public void close() throws IOException {
+    public synchronized void close() throws IOException {
+        if (closed) {
+            return;
+        }
+        closed = true;
         stop();
         SocketLibC.close(fd);
         Files.deleteIfExists(path);

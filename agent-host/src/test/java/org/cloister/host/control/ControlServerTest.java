@@ -277,6 +277,16 @@ class ControlServerTest {
                 .hasMessageContaining("group no-such-group does not exist");
     }
 
+    /** The number of its socket is another file's by then. */
+    @Test
+    void a_server_that_is_closed_twice_closes_nothing_of_others() throws IOException {
+        server.close();
+        try (var other = Files.newInputStream(Files.writeString(folder.resolve("other"), "x"))) {
+            server.close();
+            assertThat(other.read()).isEqualTo('x');
+        }
+    }
+
     @Test
     void a_hundred_callers_one_after_another_leave_no_file_open() throws IOException {
         ask(STATUS);

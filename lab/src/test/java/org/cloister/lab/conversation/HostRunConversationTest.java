@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.cloister.ctl.Cli;
 import org.cloister.host.control.ControlServer;
@@ -55,7 +56,10 @@ class HostRunConversationTest {
 
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private Path socket;
-    private ControlServer server;
+    private volatile ControlServer server;
+    /** The last one; a daemon may end when its caller has its result already. */
+    private volatile Future<?> restart = CompletableFuture.completedFuture(null);
+
     private SimulatedHost host;
 
     /** One that makes a VM when its ticket was read, and knows it whatever becomes of its daemon. */
@@ -182,13 +186,10 @@ class HostRunConversationTest {
 
     /** Returns when nobody is heard any more; the next one begins when the one before has let its callers go. */
     private void restart() {
-        threads.execute(() -> {
-            try {
-                server.close();
-                server = open();
-            } catch (IOException e) {
-                throw new AssertionError(e);
-            }
+        restart = threads.submit(() -> {
+            server.close();
+            server = open();
+            return null;
         });
         while (true) {
             try {
@@ -212,14 +213,19 @@ class HostRunConversationTest {
                         }
                     },
                     threads);
-            threads.execute(() -> {
-                try {
-                    host.powerOff();
-                } catch (InterruptedException e) {
-                    Thread.currentThread().interrupt();
-                }
+            Future<?> powerOff = threads.submit(() -> {
+                host.powerOff();
+                return null;
             });
-            return result.get(60, TimeUnit.SECONDS);
+            Cli.Result end = result.get(60, TimeUnit.SECONDS);
+            // Without a VM nobody waits for its end.
+            if (host.made > 0) {
+                powerOff.get(60, TimeUnit.SECONDS);
+            } else {
+                powerOff.cancel(true);
+            }
+            restart.get(60, TimeUnit.SECONDS);
+            return end;
         } finally {
             server.close();
         }
