@@ -115,7 +115,7 @@ class VmMachineTest {
         assertThat(lines.get(4)).isEqualTo("closed [][]false");
         assertThat(lines.get(5)).startsWith("same refused: drive: want an epoch below the opening's 7, have 7");
         assertThat(lines.get(6)).startsWith("stranger refused: ").contains("want a key of this volume");
-        assertThat(lines.get(7)).startsWith("anew refused: new drive: want zeros");
+        assertThat(lines.get(7)).startsWith("anew refused: new drive: want an empty disk");
         assertThat(lines.subList(8, 13))
                 .containsExactly(
                         "epoch OptionalLong[7]",
