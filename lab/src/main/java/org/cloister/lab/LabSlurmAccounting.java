@@ -18,7 +18,7 @@ public final class LabSlurmAccounting {
             AccountingStorageEnforce=associations""";
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
-    /** What sacctmgr says of an entry that is there: 22.05, 24.11 and later, each of an account and of a user. */
+    /** Answers of sacctmgr for an entry that is there: 22.05's, and those of 24.11 and newer. */
     private static final Pattern EXISTS = Pattern.compile("Nothing (new )?added|already exists|Already existing");
 
     private static final String SOCKET = "/run/mariadb.sock";

@@ -44,7 +44,7 @@ public final class GlobalJobQuery implements TicketJobs {
                 .mapToLong(words -> Long.parseLong(words[0]))
                 .findFirst()
                 .orElseThrow(() -> new NotInJobStep(
-                        "job " + sluid + " is none of " + account + "'s on node " + node,
+                        "job " + sluid + ": account " + account + " has no such job on node " + node,
                         "only jobs that agent-relay submits may run VMs"));
     }
 

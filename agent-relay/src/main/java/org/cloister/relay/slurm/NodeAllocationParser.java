@@ -19,7 +19,7 @@ final class NodeAllocationParser {
             Pattern.compile(" +Nodes=(\\S{1,100000}) CPU_IDs=([0-9,-]{1,20000}) Mem=([0-9]{1,8}) GRES=\\S{0,1000}\\s*");
     private static final Pattern ALL_CPUS = Pattern.compile(" +NumNodes=[0-9-]{1,20} NumCPUs=([0-9]{1,8}) .*");
     private static final String AFTER_NODES = "   MinCPUsNode=";
-    /** Before 25.05.4 scontrol cuts a list of CPUs here, at 126 or 127 characters, also within a number. */
+    /** Length at which scontrol of before 25.05.4 cuts a list of CPUs, also within a number: 126 or 127 characters. */
     private static final int CUT = 126;
 
     private static final Pattern RANGE = Pattern.compile("([0-9]{1,5})(?:-([0-9]{1,5}))?");

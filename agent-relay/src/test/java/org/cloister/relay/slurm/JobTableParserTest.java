@@ -136,7 +136,7 @@ class JobTableParserTest {
         assertThatThrownBy(() -> both.cpusOfCutGroup(0, 1)).hasMessageContaining("of 2 kinds of nodes are cut");
     }
 
-    /** Of 26.05.5: SubmitLine and Comment have the line feeds of whoever submitted the job. */
+    /** Text of 26.05.5: SubmitLine and Comment have the line feeds of the job's submitter. */
     @Test
     void no_line_of_a_users_text_is_a_node() throws Exception {
         String text = """

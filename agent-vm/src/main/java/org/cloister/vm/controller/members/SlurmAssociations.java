@@ -17,7 +17,7 @@ import org.cloister.vm.system.users.ProjectMembers;
  * each member in it. Existing entries are not changed and keep the limits that an administrator set.
  */
 public final class SlurmAssociations {
-    /** As 22.05 says it, and as 24.11 and newer do. */
+    /** Answers of sacctmgr for an entry that is there: 22.05's, and those of 24.11 and newer. */
     private static final Pattern ALREADY_THERE =
             Pattern.compile("Nothing (new )?added|already exists|Already existing");
 

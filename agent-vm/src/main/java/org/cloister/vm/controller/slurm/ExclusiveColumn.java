@@ -7,11 +7,11 @@ import org.cloister.slurm.SlurmUnavailableException;
 /** Column of squeue that shows whether a job has whole nodes. */
 enum ExclusiveColumn {
     /**
-     * Of older releases: NO for an exclusive job; OK if the job shares nodes, USER and TOPO with whom, YES if it would
+     * NO for an exclusive job, on older releases; OK if the job shares nodes, USER and TOPO with whom, YES if it would
      * share CPUs too.
      */
     OVERSUBSCRIBE("OverSubscribe", "NO"),
-    /** Of 26.05, where OverSubscribe is NO for nearly all jobs: NO, NODE, USER or TOPO. */
+    /** NO, NODE, USER or TOPO; exists from 26.05 on, where OverSubscribe is NO for nearly all jobs. */
     EXCLUSIVE("Exclusive", "NODE");
 
     private static final String NOT_THERE = "Invalid job format specification";

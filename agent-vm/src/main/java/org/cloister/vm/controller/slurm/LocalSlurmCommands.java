@@ -30,7 +30,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private static final String NO_JOB = "Invalid job id specified";
     private static final String ENDED = "Job has already finished";
     private static final String NO_END = "Unknown";
-    /** Of sacctmgr, for a job that accounting does not have: up to 25.11, and of 26.05. */
+    /** Answers of sacctmgr for a job that accounting does not have: up to 25.11, and 26.05's. */
     private static final List<String> UNACCOUNTED =
             List.of("Request didn't affect anything", "Data has not changed since time specified");
 
@@ -49,7 +49,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final ArrayThrottles throttles;
     private final Consumer<Map<String, String>> addresses;
     private final UnknownStates unknownStates = new UnknownStates();
-    /** Of the squeue that is installed; empty before its first answer. */
+    /** Column of the installed squeue; empty before its first answer. */
     private Optional<ExclusiveColumn> exclusive = Optional.empty();
 
     /**
