@@ -7,7 +7,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
+import org.cloister.vm.controller.members.SlurmAssociations;
 
 /** A cluster's slurmdbd and its MariaDB, on the machine of its slurmctld. */
 public final class LabSlurmAccounting {
@@ -18,9 +18,6 @@ public final class LabSlurmAccounting {
             AccountingStorageEnforce=associations""";
 
     private static final Duration START_LIMIT = Duration.ofSeconds(60);
-    /** Answers of sacctmgr for an entry that is there: 22.05's, and those of 24.11 and newer. */
-    private static final Pattern EXISTS = Pattern.compile("Nothing (new )?added|already exists|Already existing");
-
     private static final String SOCKET = "/run/mariadb.sock";
     private static final String DATABASE = "slurm_acct_db";
 
@@ -177,7 +174,7 @@ public final class LabSlurmAccounting {
         argv.addAll(List.of(arguments));
         LabCommand.Output output = site.command(argv).run();
         String text = output.out() + output.err();
-        if (output.exit() != 0 && !EXISTS.matcher(text).find()) {
+        if (output.exit() != 0 && !SlurmAssociations.isAlreadyThere(text)) {
             throw new LabException("sacctmgr " + String.join(" ", arguments) + ": " + text.strip(), "run it by hand");
         }
     }

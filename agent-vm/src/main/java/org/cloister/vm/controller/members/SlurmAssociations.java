@@ -73,10 +73,14 @@ public final class SlurmAssociations {
         List<String> arguments = new ArrayList<>(List.of("-i", "add", what, name));
         arguments.addAll(List.of(options));
         SlurmCommand.Output output = slurm.run("sacctmgr", arguments, "");
-        String text = output.out() + output.err();
         // It was added by another process in between.
-        if (output.exit() != 0 && !ALREADY_THERE.matcher(text).find()) {
+        if (output.exit() != 0 && !isAlreadyThere(output.out() + output.err())) {
             throw new SlurmRefusedException("sacctmgr add " + what + " " + name + ": " + output.complaint());
         }
+    }
+
+    /** Returns whether sacctmgr, which exits with 1 then, did not add an entry because it exists. */
+    public static boolean isAlreadyThere(String output) {
+        return ALREADY_THERE.matcher(output).find();
     }
 }
