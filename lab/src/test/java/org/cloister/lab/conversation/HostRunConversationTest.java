@@ -184,14 +184,18 @@ class HostRunConversationTest {
         return ControlServer.open(socket, own.group().getName(), own.owner().getName(), pid -> JOB, host);
     }
 
-    /** Returns when nobody is heard any more; the next one begins when the one before has let its callers go. */
+    /**
+     * Returns when nobody is heard any more, or when the next one is there already: without callers it takes the place of the one
+     * before between two attempts. The next one begins when the one before has let its callers go.
+     */
     private void restart() {
-        restart = threads.submit(() -> {
+        Future<?> next = threads.submit(() -> {
             server.close();
             server = open();
             return null;
         });
-        while (true) {
+        restart = next;
+        while (!next.isDone()) {
             try {
                 SocketChannel.open(UnixDomainSocketAddress.of(socket)).close();
             } catch (IOException e) {
