@@ -121,7 +121,14 @@ public final class RelayDaemon implements AutoCloseable {
         this.listener = listen(settings, acceptor, loops);
         this.revocationCheck = new PeriodicCheck(loops.next(), watch::checkPeriodically);
         RelayStatus status = new RelayStatus(
-                settings.name, this::isReady, registry, renewals, circuits, circuitMetrics, documents, settings.slurm);
+                settings.name,
+                this::notReadyReason,
+                registry,
+                renewals,
+                circuits,
+                circuitMetrics,
+                documents,
+                settings.slurm);
         this.adminApi = new RelayAdminApi(status, tickets, delivery, metrics.registry());
     }
 
@@ -169,8 +176,12 @@ public final class RelayDaemon implements AutoCloseable {
         return listener.address();
     }
 
-    public boolean isReady() {
-        return listener.isListening() && !drain.isDraining();
+    /** Returns why this relay is not ready; empty if it is. */
+    public Optional<String> notReadyReason() {
+        if (!listener.isListening() || drain.isDraining()) {
+            return Optional.of("draining");
+        }
+        return tickets.slurmProblem();
     }
 
     public RelayAdminApi adminApi() {

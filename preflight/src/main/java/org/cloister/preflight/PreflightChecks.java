@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Set;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
+import org.cloister.slurm.TicketJobOptions;
 
 /** Runs the checks of a role, one after the other, in the order in which a job depends on what they examine. */
 public final class PreflightChecks {
@@ -70,6 +71,7 @@ public final class PreflightChecks {
                 new SecureBridgeCheck(),
                 ProgramCheck.of("nftables", "nft", "nftables"),
                 new SlurmClientCheck(),
+                new TicketJobOptionsCheck("slurm-srun", "srun", TicketJobOptions.SRUN),
                 new SlurmControllerCheck(),
                 new MemoryLockCheck(),
                 new SwapCheck(),
@@ -111,7 +113,7 @@ public final class PreflightChecks {
         return List.of(
                 new KernelVersionCheck(),
                 new SlurmClientCheck(),
-                ProgramCheck.of("slurm-sbatch", "sbatch", "slurm-client"),
+                new TicketJobOptionsCheck("slurm-sbatch", "sbatch", TicketJobOptions.SBATCH),
                 new SlurmControllerCheck(),
                 new TicketPartitionCheck(slurm),
                 new ControllerPartitionCheck(slurm),

@@ -9,6 +9,8 @@ import org.cloister.preflight.machine.UndeterminedException;
 /** Checks Slurm's commands. They report their version only where they find a configuration. */
 record SlurmClientCheck() implements PreflightCheck {
     private static final MajorMinorVersion OLDEST = new MajorMinorVersion(22, 5);
+    /** docs/compatibility.md has the same. */
+    private static final MajorMinorVersion NEWEST_KNOWN = new MajorMinorVersion(26, 5);
 
     @Override
     public String name() {
@@ -30,10 +32,16 @@ record SlurmClientCheck() implements PreflightCheck {
             String error = result.map(SlurmClientCheck::firstErrorLine).orElse("sinfo has gone");
             return PreflightFinding.failure(this, error, "put slurm.conf into /etc/slurm, or set SLURM_CONF");
         }
-        return version.get().compareTo(OLDEST) < 0
-                ? PreflightFinding.failure(
-                        this, result.get().firstOutputLine() + " is older than 22.05", "install a newer Slurm")
-                : PreflightFinding.ok(this, result.get().firstOutputLine());
+        String have = result.get().firstOutputLine();
+        if (version.get().compareTo(OLDEST) < 0) {
+            return PreflightFinding.failure(this, have + " is older than 22.05", "install a newer Slurm");
+        }
+        return version.get().compareTo(NEWEST_KNOWN) > 0
+                ? PreflightFinding.warning(
+                        this,
+                        have + " is newer than 26.05, the newest that is known to work",
+                        "submit a job of a test project before you use it, or see whether a newer Cloister knows it")
+                : PreflightFinding.ok(this, have);
     }
 
     /** Returns the last error: the line with the final cause comes after all that led to it. */

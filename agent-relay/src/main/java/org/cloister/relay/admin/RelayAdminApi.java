@@ -92,9 +92,9 @@ public final class RelayAdminApi {
         return switch (request.uri()) {
             case "/healthz" -> AdminResponse.text(HttpResponseStatus.OK, "ok");
             case "/readyz" ->
-                status.isReady()
-                        ? AdminResponse.text(HttpResponseStatus.OK, "ready")
-                        : AdminResponse.text(HttpResponseStatus.SERVICE_UNAVAILABLE, "draining");
+                status.notReadyReason()
+                        .map(why -> AdminResponse.text(HttpResponseStatus.SERVICE_UNAVAILABLE, why))
+                        .orElseGet(() -> AdminResponse.text(HttpResponseStatus.OK, "ready"));
             case "/metrics" -> AdminResponse.metrics(metrics);
             case "/status" -> operator ? AdminResponse.json(status.status().toString()) : AdminResponse.notFound();
             case "/hosts" -> operator ? AdminResponse.json(status.hosts().toString()) : AdminResponse.notFound();

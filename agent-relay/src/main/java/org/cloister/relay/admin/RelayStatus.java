@@ -8,7 +8,7 @@ import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.relay.circuits.CircuitBroker;
@@ -23,7 +23,7 @@ import org.cloister.relay.state.DeliveredDocuments;
 /** Renders the relay's status, its hosts and its projects as JSON for operators. */
 public final class RelayStatus {
     private final CertificateName relay;
-    private final BooleanSupplier ready;
+    private final Supplier<Optional<String>> notReady;
     private final LinkRegistry registry;
     private final RenewalForwarder renewals;
     private final CircuitBroker circuits;
@@ -31,10 +31,10 @@ public final class RelayStatus {
     private final DeliveredDocuments documents;
     private final Optional<GlobalSlurm> slurm;
 
-    /** @param ready returns whether the relay listens and does not drain */
+    /** @param notReady returns why the relay is not ready; empty if it is */
     public RelayStatus(
             CertificateName relay,
-            BooleanSupplier ready,
+            Supplier<Optional<String>> notReady,
             LinkRegistry registry,
             RenewalForwarder renewals,
             CircuitBroker circuits,
@@ -42,7 +42,7 @@ public final class RelayStatus {
             DeliveredDocuments documents,
             Optional<GlobalSlurm> slurm) {
         this.relay = relay;
-        this.ready = ready;
+        this.notReady = notReady;
         this.registry = registry;
         this.renewals = renewals;
         this.circuits = circuits;
@@ -51,15 +51,15 @@ public final class RelayStatus {
         this.slurm = slurm;
     }
 
-    boolean isReady() {
-        return ready.getAsBoolean();
+    Optional<String> notReadyReason() {
+        return notReady.get();
     }
 
     ObjectNode status() {
         return JsonNodeFactory.instance
                 .objectNode()
                 .put("relay", relay.toString())
-                .put("ready", ready.getAsBoolean())
+                .put("ready", notReady.get().isEmpty())
                 .put("links", registry.links().size())
                 .put("attached", registry.attached())
                 .put("desk", renewals.hasAuthority())

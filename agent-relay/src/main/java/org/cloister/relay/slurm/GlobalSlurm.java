@@ -18,6 +18,13 @@ public interface GlobalSlurm {
     GlobalPartitions partitions();
 
     /**
+     * Checks, without submitting, that sbatch knows each option of a ticket's job.
+     *
+     * @throws SlurmUnavailableException if it does not know one, or does not run; the text is for an administrator
+     */
+    void requireOptions() throws SlurmUnavailableException;
+
+    /**
      * Returns every job of the service account that slurmctld still has, including jobs that ended in the last minutes.
      * Jobs whose names are not ticket ids are left out; if a ticket has several jobs, all are returned.
      */

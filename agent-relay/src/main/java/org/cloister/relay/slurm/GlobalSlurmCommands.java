@@ -3,6 +3,7 @@ package org.cloister.relay.slurm;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -10,6 +11,7 @@ import org.cloister.slurm.HostlistExpander;
 import org.cloister.slurm.SlurmCommand;
 import org.cloister.slurm.SlurmRefusedException;
 import org.cloister.slurm.SlurmUnavailableException;
+import org.cloister.slurm.TicketJobOptions;
 
 /**
  * Implements access to the Global Slurm with Slurm's own commands, 22.05 and newer. Each call runs one or a few
@@ -71,6 +73,20 @@ public final class GlobalSlurmCommands implements GlobalSlurm {
     @Override
     public GlobalPartitions partitions() {
         return settings.partitions();
+    }
+
+    @Override
+    public void requireOptions() throws SlurmUnavailableException {
+        SlurmCommand.Output output = slurm.run("sbatch", TicketJobOptions.SBATCH, "");
+        Optional<String> unknown = TicketJobOptions.unknownOption(output.err());
+        if (unknown.isPresent()) {
+            throw new SlurmUnavailableException(
+                    unknown.get() + "; each ticket would fail: install a Slurm that docs/compatibility.md names");
+        }
+        if (output.exit() != 0) {
+            throw new SlurmUnavailableException(
+                    "sbatch --version: " + output.complaint() + "; put slurm.conf into /etc/slurm");
+        }
     }
 
     @Override

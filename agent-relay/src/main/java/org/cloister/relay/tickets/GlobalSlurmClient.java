@@ -64,6 +64,9 @@ final class GlobalSlurmClient implements AutoCloseable {
     private final Supplier<Set<String>> open;
     private final Semaphore soon = new Semaphore(0);
     private volatile long answeredNs = System.nanoTime();
+    /** Why no ticket can be submitted; empty once sbatch was seen to know all options. */
+    private volatile Optional<String> problem = Optional.of("sbatch has not been checked yet");
+
     private volatile boolean closed;
 
     /** @param open returns the ids of open tickets; while there are none, Slurm is not polled */
@@ -96,6 +99,7 @@ final class GlobalSlurmClient implements AutoCloseable {
 
     private void run(Consumer<JobSnapshot> listener) {
         while (!closed) {
+            checkOptions();
             try {
                 if (soon.tryAcquire(period.toMillis(), TimeUnit.MILLISECONDS)) {
                     Thread.sleep(MERGE_PAUSE.toMillis());
@@ -115,6 +119,28 @@ final class GlobalSlurmClient implements AutoCloseable {
                 LOG.error("a poll of the Global Slurm failed with an internal error", e);
             }
         }
+    }
+
+    /** Checks again with each poll until sbatch knows all options: an administrator may replace it meanwhile. */
+    private void checkOptions() {
+        if (problem.isEmpty()) {
+            return;
+        }
+        try {
+            slurm.requireOptions();
+            problem = Optional.empty();
+        } catch (SlurmUnavailableException e) {
+            Optional<String> now = Optional.of(String.valueOf(e.getMessage()));
+            if (!now.equals(problem)) {
+                LOG.error("not ready for tickets: {}", e.getMessage());
+            }
+            problem = now;
+        }
+    }
+
+    /** Returns why no ticket can be submitted to this Slurm; empty if none is known. */
+    Optional<String> problem() {
+        return problem;
     }
 
     private JobSnapshot poll(Set<String> tickets) throws SlurmUnavailableException {

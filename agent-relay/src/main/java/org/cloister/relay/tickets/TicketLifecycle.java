@@ -369,6 +369,11 @@ public final class TicketLifecycle implements AutoCloseable {
         return slurm.map(GlobalSlurmClient::secondsSinceAnswer).orElse(0);
     }
 
+    /** Returns why no ticket can be submitted to the Global Slurm; empty if no reason is known, and without one. */
+    public Optional<String> slurmProblem() {
+        return slurm.flatMap(GlobalSlurmClient::problem);
+    }
+
     /** Returns the number of projects whose audit budget of the day is used up, for a metric. */
     public int exhaustedProjects() {
         return budget.exhausted();

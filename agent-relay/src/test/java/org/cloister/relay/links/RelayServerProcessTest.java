@@ -2,10 +2,13 @@ package org.cloister.relay.links;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -111,6 +114,43 @@ class RelayServerProcessTest {
             assertThat(relay.status()).isEqualTo(1);
             assertThat(relay.output()).contains(folder.resolve("relay/relay.pem") + ": no such file");
         }
+    }
+
+    @Test
+    void an_sbatch_without_an_option_of_tickets_is_told_by_readiness_until_it_is_replaced() throws Exception {
+        Path programs = Files.createDirectory(folder.resolve("slurm"));
+        sbatch(programs, "echo \"sbatch: unrecognized option '--propagate=NONE'\" >&2; exit 255");
+        Files.writeString(
+                config,
+                Files.readString(config) + "[slurm]\npartition = \"secure\"\nlook = 1\nprograms = \"" + programs
+                        + "\"\n");
+        try (RelayServerProcess relay = RelayServerProcess.start(words, config).serving(port)) {
+            awaitReadiness("HTTP/1.1 503", "sbatch: unrecognized option '--propagate=NONE'; each ticket would fail");
+            assertThat(RelayServerProcess.request(socket, "GET /status")).contains("\"ready\":false");
+            sbatch(programs, "echo slurm 26.05.5");
+            awaitReadiness("HTTP/1.1 200", "ready");
+            assertThat(relay.isAlive()).isTrue();
+        }
+        assertThat(Files.readString(words)).containsOnlyOnce("not ready for tickets: sbatch: unrecognized option");
+    }
+
+    private static void sbatch(Path programs, String body) throws IOException {
+        Path next = Files.writeString(programs.resolve("next"), "#!/bin/sh\n" + body + "\n");
+        Files.setPosixFilePermissions(next, PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.move(next, programs.resolve("sbatch"), StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private void awaitReadiness(String status, String text) throws Exception {
+        String answer = "";
+        for (int i = 0; i < 300; i++) {
+            // The socket is there a moment after the port.
+            answer = Files.exists(socket) ? RelayServerProcess.request(socket, "GET /readyz") : "";
+            if (answer.startsWith(status) && answer.contains(text)) {
+                return;
+            }
+            Thread.sleep(100);
+        }
+        assertThat(answer).startsWith(status).contains(text);
     }
 
     @Test

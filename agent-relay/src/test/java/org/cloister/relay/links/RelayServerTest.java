@@ -347,7 +347,7 @@ class RelayServerTest {
         assertThat(host.losses.poll(20, TimeUnit.SECONDS)).contains("draining");
         opener.send(new byte[1000]);
         assertThat(opener.await(1000)).hasSize(1000);
-        assertThat(fixture.relay.isReady()).isFalse();
+        assertThat(fixture.relay.notReadyReason()).contains("draining");
         circuit.shutdownOutput();
         assertThat(opener.awaitEnd()).isTrue();
         draining.join(TimeUnit.SECONDS.toMillis(20));

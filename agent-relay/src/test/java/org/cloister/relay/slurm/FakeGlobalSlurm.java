@@ -75,6 +75,10 @@ public final class FakeGlobalSlurm implements GlobalSlurm {
         return Objects.requireNonNull(jobs.get(job)).what.partition();
     }
 
+    /** Its options are known: it has no program that reads them. */
+    @Override
+    public void requireOptions() {}
+
     @Override
     public synchronized List<GlobalJob> jobs() throws SlurmUnavailableException {
         requireAnswer();

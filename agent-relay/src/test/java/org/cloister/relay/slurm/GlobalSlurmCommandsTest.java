@@ -95,6 +95,22 @@ class GlobalSlurmCommandsTest {
     }
 
     @Test
+    void an_option_that_sbatch_does_not_know_is_named_before_a_ticket_needs_it() throws IOException {
+        program("sbatch", "for each; do last=$each; done; [ $last = --version ] && echo slurm 24.11.5");
+        slurm(30).requireOptions();
+        program(
+                "sbatch",
+                "echo \"sbatch: unrecognized option '--propagate=NONE'\" >&2; echo 'Try \"sbatch --help\"' >&2; exit 255");
+        assertThatThrownBy(() -> slurm(30).requireOptions())
+                .isInstanceOf(SlurmUnavailableException.class)
+                .hasMessageContaining("sbatch: unrecognized option '--propagate=NONE'; each ticket would fail");
+        program("sbatch", fails("Unable to process configuration file"));
+        assertThatThrownBy(() -> slurm(30).requireOptions())
+                .isInstanceOf(SlurmUnavailableException.class)
+                .hasMessageContaining("Unable to process configuration file; put slurm.conf");
+    }
+
+    @Test
     void a_failed_look_is_no_empty_one() throws IOException {
         program("squeue", fails("Unable to contact slurm controller (connect failure)"));
         assertThatThrownBy(() -> slurm(30).jobs()).isInstanceOf(SlurmUnavailableException.class);

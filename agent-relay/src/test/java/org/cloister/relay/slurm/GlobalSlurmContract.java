@@ -57,6 +57,11 @@ public abstract class GlobalSlurmContract {
     }
 
     @Test
+    protected void each_option_of_a_submission_is_known() throws IOException {
+        slurm().requireOptions();
+    }
+
+    @Test
     protected void a_job_runs_on_its_nodes_and_ends_as_its_steps_do() throws IOException {
         for (boolean well : List.of(true, false)) {
             String ticket = ticket();

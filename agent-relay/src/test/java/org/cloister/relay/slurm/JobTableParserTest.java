@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.cloister.slurm.SlurmUnavailableException;
+import org.cloister.slurm.TicketJobOptions;
 import org.junit.jupiter.api.Test;
 
 /** Slurm's texts as 22.05.8 prints them, and as it never should. */
@@ -201,10 +203,21 @@ class JobTableParserTest {
                 .contains("--exclusive", "--time=90", "--constraint=big&ib", "--dependency=singleton")
                 .contains("--no-requeue", "--export=NONE", "--propagate=NONE", "--chdir=/")
                 .allMatch(word -> word.startsWith("--"));
+        assertThat(names(BatchJob.arguments(what)))
+                .containsExactlyElementsOf(
+                        names(TicketJobOptions.SBATCH.subList(0, TicketJobOptions.SBATCH.size() - 1)));
+        assertThat(names(Stream.of(BatchJob.script(what, settings).split("\\s+", -1))
+                        .filter(word -> word.startsWith("--"))
+                        .toList()))
+                .containsExactlyElementsOf(names(TicketJobOptions.SRUN.subList(0, TicketJobOptions.SRUN.size() - 1)));
         assertThat(BatchJob.script(what, settings))
                 .isEqualTo(
                         "#!/bin/sh\nunset SLURM_CPUS_PER_TASK SLURM_TRES_PER_TASK\nexec srun --nodes=2 --ntasks=2 --ntasks-per-node=1 --mem=0"
                                 + " --kill-on-bad-exit=1 /usr/bin/agentctl host run " + TICKET + "\n");
+    }
+
+    private static List<String> names(List<String> options) {
+        return options.stream().map(option -> option.replaceFirst("=.*", "")).toList();
     }
 
     @Test
