@@ -201,8 +201,11 @@ public final class Circuit {
      * if the circuit has ended. Thread-safe.
      */
     public ChannelFuture close(CloseReason why) {
-        return unlessOver(done -> pass(stream.shutdownOutput(new CircuitClose(own, why)), done))
-                .addListener(done -> channel.close());
+        return unlessOver(done -> {
+            // Added on the event loop: one that has ended would log each listener that it cannot notify.
+            done.addListener(written -> channel.close());
+            pass(stream.shutdownOutput(new CircuitClose(own, why)), done);
+        });
     }
 
     private ChannelFuture unlessOver(Consumer<ChannelPromise> write) {
