@@ -73,6 +73,7 @@ public final class PreflightChecks {
                 new SlurmClientCheck(),
                 new TicketJobOptionsCheck("slurm-srun", "srun", TicketJobOptions.SRUN),
                 new SlurmControllerCheck(),
+                new SlurmCgroupCheck(),
                 new MemoryLockCheck(),
                 new SwapCheck(),
                 new SamePageMergingCheck(),
