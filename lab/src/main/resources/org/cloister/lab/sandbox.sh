@@ -62,6 +62,13 @@ for covered in etc/libvirt etc/slurm etc/munge var/lib/libvirt var/log/libvirt v
 done
 mount --bind "$cache" /var/cache/libvirt
 
+# slurmd reads the environment of a job of root from a login shell: no profile of the real machine's root may delay it.
+for profile in /root/.bash_profile /root/.bash_login /root/.profile; do
+    if [ -e "$profile" ]; then
+        mount --bind /dev/null "$profile"
+    fi
+done
+
 # Names of the site's machines, as every member of a cluster has them.
 cp "$folder/../hosts" "$folder/etc/hosts"
 mount --bind "$folder/etc/hosts" /etc/hosts
