@@ -145,7 +145,7 @@ class AgentctlPackagesTest {
         String copyright = Files.readString(tree.resolve("usr/share/doc/cloister-agentctl/copyright"));
         for (String jar : jars()) {
             if (!jar.matches(
-                    "(agentctl|audit-log|base|luks-keyops|ovs-bridge|preflight|protocol|strongswan-conf|transport)-.*")) {
+                    "(agentctl|audit-log|base|luks-keyops|ovs-bridge|preflight|protocol|slurm-commands|strongswan-conf|transport)-.*")) {
                 assertThat(copyright.lines().filter(line -> line.startsWith("Files: " + JARS + "/")))
                         .as(jar)
                         .anyMatch(line -> covers(line, jar));

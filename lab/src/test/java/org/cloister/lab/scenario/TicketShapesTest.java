@@ -62,7 +62,7 @@ class TicketShapesTest {
     private final SlurmCommandWrappers programs;
     private final Path ends;
 
-    /** A ticket's request; 0 tasks of a node: not given. */
+    /** A ticket's request; 0 tasks of a node: no limit. */
     private record Shape(int nodes, int tasks, int tasksPerNode, int cpusPerTask, int memoryMib, boolean exclusive) {
         JobSubmission submission(String ticket) {
             return new JobSubmission(
@@ -106,17 +106,17 @@ class TicketShapesTest {
             String ticket =
                     RANDOM.ints(26, 'a', 'z' + 1).mapToObj(Character::toString).collect(Collectors.joining());
             long job = slurm.submit(shape.submission(ticket));
-            Path ran = ends.resolve("ran-" + ticket);
+            Path report = ends.resolve("ran-" + ticket);
             Poll.until(
                     "the step of " + shape,
                     LIMIT,
                     "squeue",
-                    () -> Files.exists(ran) && Files.readAllLines(ran).size() == shape.nodes);
+                    () -> Files.exists(report) && Files.readAllLines(report).size() == shape.nodes);
             List<NodeAllocation> shares = slurm.shares(job);
-            Map<String, Integer> given = new TreeMap<>();
-            shares.forEach(share -> given.put(share.node(), share.cpus()));
+            Map<String, Integer> allocated = new TreeMap<>();
+            shares.forEach(share -> allocated.put(share.node(), share.cpus()));
             Map<String, Integer> step = new TreeMap<>();
-            for (String line : Files.readAllLines(ran)) {
+            for (String line : Files.readAllLines(report)) {
                 step.put(line.split(" ", -1)[0], Integer.parseInt(line.split(" ", -1)[1]));
             }
             Matcher tres = STEP.matcher(lab.slurm().client("scontrol", "show", "step", job + ".0"));
@@ -124,15 +124,16 @@ class TicketShapesTest {
             System.out.println(shape + ": job " + shares + ", step " + step + ", " + tres.group());
             Files.writeString(ends.resolve("end-" + ticket), "");
 
-            assertThat(step).as("CPUs of %s", shape).isEqualTo(given);
+            assertThat(step).as("CPUs of %s", shape).isEqualTo(allocated);
             assertThat(Integer.parseInt(tres.group(1)))
                     .as("CPUs of %s", shape)
-                    .isEqualTo(given.values().stream().mapToInt(each -> each).sum());
+                    .isEqualTo(
+                            allocated.values().stream().mapToInt(each -> each).sum());
             assertThat(Integer.parseInt(tres.group(2)))
                     .as("memory of %s", shape)
                     .isEqualTo(
                             shares.stream().mapToInt(NodeAllocation::memoryMib).sum());
-            assertThat(given.values().stream().mapToInt(each -> each).sum())
+            assertThat(allocated.values().stream().mapToInt(each -> each).sum())
                     .as("no fewer CPUs than asked for: %s", shape)
                     .isGreaterThanOrEqualTo(shape.tasks * shape.cpusPerTask);
             Poll.until(
