@@ -26,10 +26,13 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * A root of Debian 12 with a headless JRE and nothing of ours, unpacked for one test. It is made once by mmdebstrap from
- * the machine's own Debian sources and kept as a tar, named by the digest of what it was made from.
+ * A root of Debian with a headless JRE and nothing of ours, unpacked for one test. It has the release that {@code lab/test
+ * --release} names, or the machine's own. It is made once by mmdebstrap from the machine's own Debian archive and kept as a tar,
+ * named by the digest of what it was made from.
  */
 final class DebianRoot implements AutoCloseable {
+    private static final String KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg";
+    private static final String CODENAME = "VERSION_CODENAME=";
     private static final String JRE = "default-jre-headless";
     /** The JRE lays links to its man pages and does not configure where their folder is missing. */
     private static final String HOOK = "mkdir -p \"$1/usr/share/man/man1\"";
@@ -64,8 +67,9 @@ final class DebianRoot implements AutoCloseable {
 
     private static Path tar(Path cache, String include) throws IOException, InterruptedException {
         PackagingCommand.require("mmdebstrap", "mmdebstrap");
-        List<String> sources = sources();
-        Path tar = cache.resolve("clean-root-" + digest(String.join("\n", sources) + include + HOOK) + ".tar");
+        String suite = suite();
+        List<String> sources = sources(suite);
+        Path tar = cache.resolve("clean-root-" + digest(String.join("\n", sources) + suite + include + HOOK) + ".tar");
         if (!Files.exists(tar)) {
             Path half = Files.createTempFile(cache, "clean-root-", ".tar");
             List<String> words = new ArrayList<>(List.of(
@@ -74,7 +78,9 @@ final class DebianRoot implements AutoCloseable {
                     "--variant=minbase",
                     "--include=" + include,
                     "--essential-hook=" + HOOK,
-                    "bookworm",
+                    // The list of sid is signed for a week, and a mirror may be older.
+                    "--aptopt=Acquire::Check-Valid-Until \"false\"",
+                    suite,
                     half.toString()));
             words.addAll(sources);
             try {
@@ -87,15 +93,32 @@ final class DebianRoot implements AutoCloseable {
         return tar;
     }
 
-    /** The machine's Debian sources, as lines of sources.list. */
-    private static List<String> sources() throws IOException, InterruptedException {
+    /** The release of the root; the machine's own for a lab whose machines have several. */
+    static String suite() throws IOException {
+        String drawn = System.getProperty("cloister.release", "");
+        return drawn.isEmpty() || drawn.contains("=") ? ownSuite() : drawn;
+    }
+
+    private static String ownSuite() throws IOException {
+        return Files.readAllLines(Path.of("/etc/os-release")).stream()
+                .filter(line -> line.startsWith(CODENAME))
+                .map(line -> line.substring(CODENAME.length()))
+                .findFirst()
+                .orElseThrow(() -> new AssertionError("/etc/os-release: no line " + CODENAME));
+    }
+
+    /** The machine's Debian sources, as lines of sources.list; for another release the archive of the machine's own. */
+    private static List<String> sources(String suite) throws IOException, InterruptedException {
+        boolean own = suite.equals(ownSuite());
         List<String> sources = PackagingCommand.of(
                         "apt-get",
                         "indextargets",
                         "--format",
-                        "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(REPO_URI) $(RELEASE) $(COMPONENT)",
+                        "deb [signed-by=" + KEYS + "] $(REPO_URI) "
+                                + (own ? "$(RELEASE) $(COMPONENT)" : suite + " main"),
                         "Created-By: Packages",
-                        "Origin: Debian")
+                        "Origin: Debian",
+                        own ? "Origin: Debian" : "Codename: " + ownSuite())
                 .lines()
                 .stream()
                 .distinct()
