@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.bench.Benches;
 import org.cloister.lab.demo.Demo;
@@ -63,10 +64,25 @@ public final class LabMain {
             @Option(names = "--all", description = "every lab on this machine") boolean all)
             throws IOException {
         List<LabName> names = all ? home.labs() : List.of(new LabName(name));
+        List<LabName> failed = new ArrayList<>();
         for (LabName lab : names) {
-            ProgressLog steps = new ProgressLog(out);
-            steps.runStep("lab " + lab + ": down", () -> Lab.remove(home, lab));
+            try {
+                remove(lab);
+            } catch (IOException e) {
+                if (!all) {
+                    throw e;
+                }
+                // It may wait for control groups that another lab uses, too.
+                failed.add(lab);
+            }
         }
+        for (LabName lab : failed) {
+            remove(lab);
+        }
+    }
+
+    private void remove(LabName lab) throws IOException {
+        new ProgressLog(out).runStep("lab " + lab + ": down", () -> Lab.remove(home, lab));
     }
 
     @Command(name = "status", description = "Shows the labs on this machine.")
