@@ -49,18 +49,18 @@ class LabSetupTest {
         Files.setPosixFilePermissions(apt, PosixFilePermissions.fromString("rwxr-xr-x"));
         String script =
                 "for each in $(which -a javac mvn); do mount --bind /dev/null $(readlink -f $each); done; exec \"$1\"";
-        LabCommand.Output setup = LabCommand.of("unshare", "--mount", "sh", "-c", script, "bare", SETUP)
-                .with(Map.of(
-                        "PATH",
-                        folder + ":" + System.getenv("PATH"),
-                        "CLOISTER_LAB_DIR",
-                        Files.createTempDirectory(Path.of("target").toAbsolutePath(), "bare")
-                                .toString()))
-                .run();
-        assertThat(setup.exit()).isNotZero();
-        // This apt-get has installed nothing.
-        assertThat(setup.err()).contains("javac", "apt-get install default-jdk-headless");
-        assertThat(Files.readString(record)).contains("install", "default-jdk-headless maven");
+        Path home = Files.createTempDirectory(Path.of("target").toAbsolutePath(), "bare");
+        try {
+            LabCommand.Output setup = LabCommand.of("unshare", "--mount", "sh", "-c", script, "bare", SETUP)
+                    .with(Map.of("PATH", folder + ":" + System.getenv("PATH"), "CLOISTER_LAB_DIR", home.toString()))
+                    .run();
+            assertThat(setup.exit()).isNotZero();
+            // This apt-get has installed nothing.
+            assertThat(setup.err()).contains("javac", "apt-get install default-jdk-headless");
+            assertThat(Files.readString(record)).contains("install", "default-jdk-headless maven");
+        } finally {
+            LabCommand.of("rm", "-rf", home.toString()).succeed();
+        }
     }
 
     @Test
