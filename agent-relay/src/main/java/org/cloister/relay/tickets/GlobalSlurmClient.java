@@ -99,12 +99,12 @@ final class GlobalSlurmClient implements AutoCloseable {
 
     private void run(Consumer<JobSnapshot> listener) {
         while (!closed) {
-            checkOptions();
             try {
                 if (soon.tryAcquire(period.toMillis(), TimeUnit.MILLISECONDS)) {
                     Thread.sleep(MERGE_PAUSE.toMillis());
                     soon.drainPermits();
                 }
+                checkOptions();
                 Set<String> tickets = open.get();
                 if (tickets.isEmpty()) {
                     answeredNs = System.nanoTime();
