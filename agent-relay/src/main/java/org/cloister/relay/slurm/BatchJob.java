@@ -2,6 +2,7 @@ package org.cloister.relay.slurm;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.cloister.slurm.TicketJobOptions;
 
 /**
  * Arguments and script with which sbatch submits a ticket's job. The script is the same for all jobs except for the
@@ -11,22 +12,12 @@ final class BatchJob {
     private BatchJob() {}
 
     static List<String> arguments(JobSubmission what) {
-        List<String> argv = new ArrayList<>(List.of(
-                "--parsable",
+        List<String> argv = new ArrayList<>(TicketJobOptions.SAME_FOR_ALL);
+        argv.addAll(List.of(
                 "--job-name=" + what.ticket(),
                 "--comment=" + what.ticket(),
                 "--account=" + what.account(),
                 "--partition=" + what.partition(),
-                // If a ticket has two jobs for a moment, only one of them runs.
-                "--dependency=singleton",
-                "--no-requeue",
-                "--export=NONE",
-                // The relay's own limits (no core dump, few files) must not apply to the job.
-                "--propagate=NONE",
-                "--chdir=/",
-                "--input=/dev/null",
-                "--output=/dev/null",
-                "--error=/dev/null",
                 "--nodes=" + what.nodes(),
                 "--cpus-per-task=" + what.cpusPerTask(),
                 "--mem=" + what.memoryMib() + (what.memoryMib() == 0 ? "" : "M"),
