@@ -185,8 +185,8 @@ class HostRunConversationTest {
     }
 
     /**
-     * Returns when nobody is heard any more, or when the next one is there already: without callers it takes the place of the one
-     * before between two attempts. The next one begins when the one before has let its callers go.
+     * Closes the server and opens the next one. Returns when a connection is refused, or when the next server is open: without
+     * callers it opens between two attempts to connect.
      */
     private void restart() {
         Future<?> next = threads.submit(() -> {

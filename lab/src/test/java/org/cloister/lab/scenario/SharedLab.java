@@ -4,7 +4,6 @@ import java.io.IOException;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
-import org.cloister.lab.LabReleases;
 import org.cloister.lab.ProgressLog;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
@@ -36,15 +35,10 @@ public final class SharedLab implements ParameterResolver {
         LabHome home = LabHome.fromEnvironment();
         try {
             LabName name = TestLabs.name(home, PREFIX);
-            return new Shared(home, Lab.up(home, name, releases(home), new ProgressLog(System.out)));
+            return new Shared(home, Lab.up(home, name, TestLabs.releases(home), new ProgressLog(System.out)));
         } catch (IOException e) {
             throw new IllegalStateException("the lab that scenarios share did not come up", e);
         }
-    }
-
-    /** Returns what {@code lab/test} has drawn, or what its {@code --release} says. */
-    private static LabReleases releases(LabHome home) throws IOException {
-        return LabReleases.parse(System.getProperty("cloister.release", ""), Lab.MACHINES, home);
     }
 
     /** The lab, and its end. */

@@ -23,8 +23,12 @@ final class TestLabs {
 
     /** Returns the release of a machine beside the labs: the site's of what {@code lab/test} has drawn or was told. */
     static LabRelease release(LabHome home) throws IOException {
-        return LabReleases.parse(System.getProperty("cloister.release", ""), Lab.MACHINES, home)
-                .of(Lab.MACHINES.get(0));
+        return releases(home).of(Lab.MACHINES.get(0));
+    }
+
+    /** Returns the releases of a lab's machines, as {@code lab/test --release} says. */
+    static LabReleases releases(LabHome home) throws IOException {
+        return LabReleases.parse(System.getProperty("cloister.release", ""), Lab.MACHINES, home);
     }
 
     private static boolean isAlive(String pid) {

@@ -16,7 +16,6 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabHost;
-import org.cloister.lab.LabReleases;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -62,10 +61,8 @@ class VersionsTest {
     @Test
     void the_documents_versions_are_those_of_the_release(Lab lab) throws IOException {
         LabHost host = lab.hosts().get(0);
-        String suite = LabReleases.parse(
-                        System.getProperty("cloister.release", ""), Lab.MACHINES, LabHome.fromEnvironment())
-                .of(host.name())
-                .suite();
+        String suite =
+                TestLabs.releases(LabHome.fromEnvironment()).of(host.name()).suite();
         Map<String, Version> documented = documented(COLUMNS.getOrDefault(suite, suite));
         assertThat(documented.keySet()).isEqualTo(PROGRAMS.keySet());
         for (Map.Entry<String, List<String>> each : PROGRAMS.entrySet()) {
