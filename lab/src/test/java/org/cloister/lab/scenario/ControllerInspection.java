@@ -32,7 +32,7 @@ record ControllerInspection(List<String> lines) {
         String name = vm.names().domain();
         Poll.until(
                 "a look around in " + name,
-                SiteHosts.LIMIT.multipliedBy(2),
+                SiteHosts.LIMIT.multipliedBy(6),
                 "read its console",
                 () -> of(project.site().consoles().of(name)).lines.stream().anyMatch(line -> line.startsWith(last)));
         return of(project.site().consoles().of(name));

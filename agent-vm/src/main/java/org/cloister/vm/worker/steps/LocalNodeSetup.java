@@ -65,6 +65,11 @@ public final class LocalNodeSetup implements NodeSetup {
     /** Longer than for a first tunnel, since a controlling VM that was just opened has much to do. */
     private static final Duration READMISSION_LIMIT = Duration.ofMinutes(3);
 
+    /** Time for which the filter before slurmctld may not run. */
+    private static final Duration SLURMD_LIMIT = Duration.ofMinutes(5);
+
+    private static final Duration SLURMD_RETRY = Duration.ofSeconds(5);
+
     private static final Duration MOUNT_LIMIT = Duration.ofMinutes(1);
     private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     /**
@@ -223,9 +228,8 @@ public final class LocalNodeSetup implements NodeSetup {
         OptionalLong scratchMib = scratchOpen
                 ? OptionalLong.of(Files.getFileStore(Path.of("/scratch")).getTotalSpace() >> MIB_BITS)
                 : OptionalLong.empty();
-        environment.services.start(
-                SLURMD,
-                SlurmdDropIn.settings(
+        new SlurmdStart(environment.services, environment.clock, SLURMD_LIMIT, SLURMD_RETRY)
+                .start(SlurmdDropIn.settings(
                         plan.slurmdArguments(scratchMib), Runtime.getRuntime().availableProcessors()));
     }
 

@@ -1,0 +1,46 @@
+package org.cloister.vm.worker.steps;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import org.cloister.vm.system.daemon.UnitControl;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Starts slurmd, again and again for a time: slurmd fetches its configuration once and ends when nobody answers, and
+ * the filter before slurmctld may be down meanwhile. Workers wait for it.
+ *
+ * @param limit time after which a failed start is final
+ * @param pause between two starts
+ */
+record SlurmdStart(UnitControl services, InstantSource clock, Duration limit, Duration pause) {
+    private static final Logger LOG = LoggerFactory.getLogger(SlurmdStart.class);
+
+    /** Returns when slurmd has its configuration. */
+    void start(String settings) throws IOException {
+        Instant end = clock.instant().plus(limit);
+        while (true) {
+            try {
+                services.start(LocalNodeSetup.SLURMD, settings);
+                return;
+            } catch (IOException e) {
+                if (clock.instant().isAfter(end)) {
+                    throw e;
+                }
+                LOG.warn("slurmd did not start and is started again: {}", e.getMessage());
+                sleep(e);
+            }
+        }
+    }
+
+    private void sleep(IOException failure) throws IOException {
+        try {
+            Thread.sleep(pause.toMillis());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw failure;
+        }
+    }
+}
