@@ -86,7 +86,8 @@ class ControllerBoundaryTest {
         member = project.member;
         member.configure();
         project.bob.configure();
-        for (String script : List.of("boundary-worker.sh", "boundary-orders.sh", "boundary-controller.sh")) {
+        for (String script :
+                List.of("boundary-worker.sh", "boundary-orders.sh", "boundary-filter.sh", "boundary-controller.sh")) {
             member.put(JOBS.resolve(script));
         }
     }
@@ -101,7 +102,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(1)
-    @SampledScenario(value = 0, cases = 4)
+    @SampledScenario(value = 0, cases = 5)
     void root_of_a_worker_gets_what_the_threat_model_grants_and_nothing_more() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -124,7 +125,7 @@ class ControllerBoundaryTest {
     /** slurmctld itself takes these of its own account and, but for triggers, of root: what stops them stands before its port. */
     @Test
     @Order(4)
-    @SampledScenario(value = 3, cases = 4)
+    @SampledScenario(value = 3, cases = 5)
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -143,7 +144,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(2)
-    @SampledScenario(value = 1, cases = 4)
+    @SampledScenario(value = 1, cases = 5)
     void a_member_reaches_no_daemons_socket_but_slurms() throws Exception {
         project.explained(() -> {
             assertThat(member.ssh("mariadb --no-defaults --socket=/run/mysqld/mysqld.sock -e 'select 1'")
@@ -167,7 +168,7 @@ class ControllerBoundaryTest {
     /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
     @Test
     @Order(3)
-    @SampledScenario(value = 2, cases = 4)
+    @SampledScenario(value = 2, cases = 5)
     void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
             assertThat(
@@ -183,9 +184,32 @@ class ControllerBoundaryTest {
         });
     }
 
-    /** Last: it also looks for what the attempts before it have left. */
+    /** A step after it goes through the filter that was started again. */
     @Test
     @Order(5)
+    @SampledScenario(value = 4, cases = 5)
+    void without_its_filter_the_queue_lets_new_workers_wait_and_jobs_go_on() throws Exception {
+        project.explained(() -> {
+            String job = member.submit(
+                    "--job-name=goes-on --output=goes-on.txt --wrap='until [ -e go ]; do sleep 1; done; srun echo step'");
+            member.awaitRunning(job);
+            Map<String, String> answers = asRoot(opened.owner(), "boundary-filter.sh");
+            assertThat(answers)
+                    .containsEntry("after kill", "active")
+                    .containsEntry("running meanwhile", "goes-on")
+                    .containsEntry("the one that waited", "COMPLETED");
+            assertThat(answers.get("why"))
+                    .contains("waits on the controlling VM", "the filter before slurmctld does not run");
+            member.runSsh("touch go");
+            member.awaitEnd(job);
+            assertThat(member.state(job)).isEqualTo("COMPLETED|0:0");
+            assertThat(member.runSsh("cat goes-on.txt; rm go")).isEqualTo("step\n");
+        });
+    }
+
+    /** Last: it also looks for what the attempts before it have left. */
+    @Test
+    @Order(6)
     void daemons_of_the_queue_run_no_program_and_see_their_own_state_alone() throws Exception {
         project.explained(() -> {
             Map<String, String> answers = asRoot(opened.owner(), "boundary-controller.sh");
