@@ -132,10 +132,13 @@ public record TunnelGuard(String device, Ipv4Network network, EspMode by, int se
                 : ike;
     }
 
-    /** Clamps the segment size in both directions, so that it holds for both ends. */
+    /**
+     * Clamps the segment size in both directions, so that it holds for both ends. nft 1.1 prints a mask of several
+     * flags otherwise than 1.0; segments that begin a connection alone have the option.
+     */
     private String clamp(boolean out) {
-        return "\t\tip " + (out ? "daddr " : "saddr ") + network + " tcp flags syn / syn,rst tcp option maxseg size > "
-                + segment + " tcp option maxseg size set " + segment + "\n";
+        return "\t\tip " + (out ? "daddr " : "saddr ") + network + " tcp flags syn tcp option maxseg size > " + segment
+                + " tcp option maxseg size set " + segment + "\n";
     }
 
     private String firstDifference(String found) {
