@@ -15,6 +15,7 @@ import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import org.cloister.base.address.Ipv4Address;
 import org.cloister.ipsec.DerCertificate;
@@ -26,19 +27,20 @@ import org.cloister.ipsec.vici.PrivateKeySource;
 import org.cloister.protocol.identity.CertificateAuthority;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateSigner;
+import org.cloister.protocol.identity.IkeTrustAnchors;
 import org.cloister.protocol.identity.SubjectPublicKey;
 
 /** Authorities of a project as its owners and its controlling VM have them, with worthless keys. */
 public final class LabProjectKeys {
-    private final CertificateAuthority root;
     private final CertificateAuthority controllers;
     private final CertificateAuthority workers;
+    private final IkeTrustAnchors anchors;
     private BigInteger lastSerial = BigInteger.ZERO;
 
-    private LabProjectKeys(CertificateAuthority root, CertificateAuthority controllers, CertificateAuthority workers) {
-        this.root = root;
+    private LabProjectKeys(CertificateAuthority controllers, CertificateAuthority workers, IkeTrustAnchors anchors) {
         this.controllers = controllers;
         this.workers = workers;
+        this.anchors = anchors;
     }
 
     public static LabProjectKeys create(String project) throws IOException {
@@ -52,7 +54,10 @@ public final class LabProjectKeys {
                 before,
                 Duration.ofDays(30),
                 new SecureRandom());
-        return new LabProjectKeys(root, delegate(root, "controller", before), delegate(root, "worker", before));
+        return new LabProjectKeys(
+                delegate(root, "controller", before),
+                delegate(root, "worker", before),
+                IkeTrustAnchors.create(project, before, new SecureRandom()));
     }
 
     private static CertificateAuthority delegate(CertificateAuthority root, String role, Instant at)
@@ -70,11 +75,13 @@ public final class LabProjectKeys {
         return lastSerial;
     }
 
+    /** Returns what a VM makes for its charon of the authorities that it has verified. */
     public List<DerCertificate> authorities() throws IOException {
-        return List.of(
-                DerCertificate.parse(root.certificateForIke()),
-                DerCertificate.parse(controllers.certificate()),
-                DerCertificate.parse(workers.certificate()));
+        List<DerCertificate> authorities = new ArrayList<>();
+        for (byte[] each : anchors.certificatesFor(List.of(controllers.certificate(), workers.certificate()))) {
+            authorities.add(DerCertificate.parse(each));
+        }
+        return authorities;
     }
 
     /** Returns a plan without peers, with a fresh key and certificate. */

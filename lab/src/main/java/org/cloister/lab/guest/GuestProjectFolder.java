@@ -30,7 +30,7 @@ public record GuestProjectFolder(Path folder) {
      * @param own a folder here, which has them too
      */
     public void copyTo(LabVm vm, LabProjectKeys keys, List<TunnelIdentity> identities, Path own) throws IOException {
-        vm.succeed("mkdir", "-m", "700", folder.toString());
+        vm.succeed("mkdir", "-p", "-m", "700", folder.toString());
         for (TunnelIdentity identity : identities) {
             Path certificate = own.resolve(identity.id() + ".crt");
             Path key = own.resolve(identity.id() + ".key");

@@ -39,7 +39,6 @@ public final class CertificateAuthority {
     private static final int PROJECT_DEPTH = 2;
 
     private final X509CertificateHolder own;
-    private final X509CertificateHolder ownForIke;
     private final CaConstraints terms;
     private final VerificationKey key;
     private final CertificateSigner signer;
@@ -47,13 +46,11 @@ public final class CertificateAuthority {
 
     private CertificateAuthority(
             X509CertificateHolder own,
-            X509CertificateHolder ownForIke,
             CaConstraints terms,
             VerificationKey key,
             CertificateSigner signer,
             SecureRandom random) {
         this.own = own;
-        this.ownForIke = ownForIke;
         this.terms = terms;
         this.key = key;
         this.signer = signer;
@@ -102,10 +99,7 @@ public final class CertificateAuthority {
         X509CertificateHolder whole = CertificateBuilder.of(name, key.info(), name, key, validity, random)
                 .authority(terms.depth(), terms.constraints(true))
                 .sign(signer, curve);
-        X509CertificateHolder forIke = CertificateBuilder.of(name, key.info(), name, key, validity, random)
-                .authority(terms.depth(), terms.constraintsForIke())
-                .sign(signer, curve);
-        return new CertificateAuthority(whole, forIke, terms, key.key(), signer, random);
+        return new CertificateAuthority(whole, terms, key.key(), signer, random);
     }
 
     /**
@@ -116,7 +110,7 @@ public final class CertificateAuthority {
     public static CertificateAuthority load(byte[] certificate, CertificateSigner signer, SecureRandom random)
             throws IOException {
         AuthorityCertificate read = AuthorityCertificate.parse(certificate);
-        return new CertificateAuthority(read.holder(), read.holder(), read.terms(), read.key(), signer, random);
+        return new CertificateAuthority(read.holder(), read.terms(), read.key(), signer, random);
     }
 
     /**
@@ -128,7 +122,7 @@ public final class CertificateAuthority {
         CaConstraints below =
                 new CaConstraints(terms.project(), List.of(CertificateName.ofRole(role, terms.project())), 0);
         X509CertificateHolder certificate = certify(role, below, key, now, lifetime);
-        return new CertificateAuthority(certificate, certificate, below, key.key(), theirs, random);
+        return new CertificateAuthority(certificate, below, key.key(), theirs, random);
     }
 
     /**
@@ -250,14 +244,6 @@ public final class CertificateAuthority {
     /** Returns its own certificate in DER. */
     public byte[] certificate() {
         return encoded(own);
-    }
-
-    /**
-     * Returns a certificate of the same name and key that strongSwan 5.9 can verify, with constraints on dNSNames and
-     * subjects alone. It is for charon only, which identifies peers by dNSNames alone.
-     */
-    public byte[] certificateForIke() {
-        return encoded(ownForIke);
     }
 
     private static byte[] encoded(X509CertificateHolder certificate) {
