@@ -113,9 +113,9 @@ public final class ClusterSite {
     }
 
     /**
-     * Makes the head node's loopback acknowledge at once, as docs/slurm.md requires of a controlling VM: slurmctld
-     * queries slurmdbd in small pieces and waits for each answer, and each waited 44 ms otherwise for a delayed
-     * acknowledgement.
+     * Makes the head node's loopback acknowledge at once. slurmctld 22.05, unlike 24.11, sends slurmdbd a request in
+     * two small pieces without TCP_NODELAY, and holds its locks until the answer is there: 88 ms, most of it for
+     * Linux's delayed acknowledgement of the first piece.
      */
     void removeLoopbackDelay() throws IOException {
         for (String loopback : List.of("127.0.0.0/8", "127.0.0.1")) {

@@ -78,6 +78,7 @@ public record LocalSlurmConf(
             GresTypes=gpu
             # Nodes register without a line here, at any address.
             MaxNodeCount=%7$d
+            # slurmctld itself sends to each node: no worker passes on what is for another job's.
             TreeWidth=65533
             # Slurm marks no node down because it does not respond: a worker continues without slurmctld for the time
             # of its lease, and returns when the project is reopened. agent-vm reports which workers have ended. Slurm

@@ -35,7 +35,6 @@ public final class ProjectInterface {
                 down(state.name());
             }
             install(state.name(), plan);
-            setUpLoopback();
             writeSettings("net.ipv6.conf." + state.name().replace('.', '/') + ".disable_ipv6");
             setAddress(state.name(), plan);
             requireAddress(plan);
@@ -109,18 +108,6 @@ public final class ProjectInterface {
         return TunnelGuard.of(device, plan.network(), new TunnelMtu(plan.mtu(), plan.esp()));
     }
 
-    /**
-     * Sets up loopback with immediate acknowledgements: slurmctld waits for slurmdbd's answer in two segments
-     * (docs/slurm.md).
-     */
-    private void setUpLoopback() throws IOException {
-        ip("link set lo up", route("127.0.0.0/8"), route("127.0.0.1"));
-    }
-
-    private static String route(String network) {
-        return "route change table local local " + network + " dev lo proto kernel scope host src 127.0.0.1 quickack 1";
-    }
-
     /** Runs several commands in one process, since each process takes time to start. */
     private void ip(String... lines) throws IOException {
         programs.runChecked(String.join("\n", lines) + "\n", List.of("ip", "-batch", "-"));
@@ -134,7 +121,10 @@ public final class ProjectInterface {
                 programs.runChecked("ip", "address", "delete", found, "dev", device);
             }
         }
-        ip("address replace " + expected + " dev " + device, "link set " + device + " mtu " + plan.mtu() + " up");
+        ip(
+                "link set lo up",
+                "address replace " + expected + " dev " + device,
+                "link set " + device + " mtu " + plan.mtu() + " up");
     }
 
     private void down(String device) throws IOException {
