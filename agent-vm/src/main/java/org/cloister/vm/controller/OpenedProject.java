@@ -16,6 +16,7 @@ import org.cloister.protocol.handover.SealingContext;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.handover.VmNetworkConfig;
 import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.controller.daemons.SlurmStateRelease;
 import org.cloister.vm.controller.drive.DriveDisk;
 import org.cloister.vm.controller.drive.DriveLayout;
 import org.cloister.vm.controller.drive.DriveOpenRefused;
@@ -172,7 +173,10 @@ final class OpenedProject implements AutoCloseable {
                         "-o",
                         "remount,resuid=" + controller.uid() + ",resgid=" + database.gid(),
                         layout.root().toString());
+        SlurmStateRelease release = SlurmStateRelease.of(environment.programs(), layout);
+        release.require();
         layout.createFolders(0, database, controller);
+        release.write();
         ProjectDocumentsFolder folder =
                 new ProjectDocumentsFolder(layout.agentFolder().resolve("papers"));
         Optional<ProjectDocuments> stored = folder.read();

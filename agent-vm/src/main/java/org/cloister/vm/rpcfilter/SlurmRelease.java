@@ -41,6 +41,11 @@ public enum SlurmRelease {
         return match.matches() ? of(match.group(1)) : Optional.empty();
     }
 
+    /** Returns whether its daemons read the state and the accounting that another release wrote. */
+    public boolean readsStateOf(SlurmRelease other) {
+        return other == this || (this == V26_05 && other == V24_11);
+    }
+
     /** Returns the protocol version in the header of its messages. */
     int version() {
         return protocol << VERSION_SHIFT;

@@ -55,11 +55,7 @@ public final class SlurmFilterUnit {
      * @throws IOException if it does not listen in time, or does not know Slurm's release
      */
     public void start(Duration limit) throws IOException {
-        String version = programs.runChecked("slurmctld", "-V");
-        SlurmRelease release = SlurmRelease.ofVersionOutput(version)
-                .orElseThrow(() ->
-                        new IOException("slurmctld -V: expected one of Slurm's releases that the filter knows, got "
-                                + new ProcessRunner.Output(0, version, "").errorSummary()));
+        SlurmRelease release = SlurmStateRelease.installed(programs);
         programs.runChecked(
                 "install",
                 "-d",
