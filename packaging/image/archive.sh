@@ -3,18 +3,31 @@
 # A lock has one line a package: NAME VERSION ARCHITECTURE SHA256 USE, sorted, where USE is install, kernel or firmware;
 # and a comment "# epoch SECONDS", the time it was made, to which all later times in the image are clamped.
 
+# The release of Debian that a guest is.
+GUEST_SUITE=trixie
+
+# The guest's release in whatever place this machine gets Debian from: its own sources of that release if it has them, or else
+# the same places as those of its own release.
+guest_sources() {
+    apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(CREATED_BY)|$(REPO_URI)|$(COMPONENT)' |
+        awk -F'|' -v guest="$GUEST_SUITE" '
+            $1 != "Debian" || $3 != "Packages" || !match($2, /^[a-z]+(-updates|-security)?$/) { next }
+            { release = part = $2; sub(/-.*/, "", release); sub(/^[a-z]+/, "", part) }
+            release == guest { own = 1 }
+            { line[release == guest, ++count] = "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " \
+                  $4 " " guest part " " $5 }
+            END { for (i = 1; i <= count; i++) if ((own + 0, i) in line) print line[own + 0, i] }' |
+        sort -u
+}
+
 # Uses DIR as apt's whole state: nothing of the machine's own is changed, no installed package counts.
 apt_open() {
     APT_DIR=$1
     mkdir -p "$APT_DIR"/{state/lists/partial,cache/archives/partial,etc}
     : >"$APT_DIR/status"
-    # Only Debian's own suites, in whatever place this machine gets them from
-    apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(CREATED_BY)|$(REPO_URI)|$(RELEASE)|$(COMPONENT)' |
-        awk -F'|' '$1 == "Debian" && $2 ~ /^bookworm/ && $3 == "Packages" {
-            print "deb [arch=amd64 signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] " $4 " " $5 " " $6 }' |
-        sort -u >"$APT_DIR/etc/sources.list"
+    guest_sources >"$APT_DIR/etc/sources.list"
     [ -s "$APT_DIR/etc/sources.list" ] ||
-        die "apt's sources of this machine name no Debian 12 (bookworm) archive: add one to /etc/apt and run apt-get update"
+        die "apt's sources of this machine name no archive of Debian's: add one to /etc/apt and run apt-get update"
     cat >"$APT_DIR/apt.conf" <<END
 Dir::State "$APT_DIR/state";
 Dir::State::status "$APT_DIR/status";

@@ -36,14 +36,23 @@ base_repository() {
     # mmdebstrap takes what is essential from the suite of that name alone.
     cat >"$WORK/repository/Release" <<END
 Origin: Cloister
-Suite: bookworm
-Codename: bookworm
+Suite: $GUEST_SUITE
+Codename: $GUEST_SUITE
 Date: $(date -u -R -d "@$EPOCH")
 Architectures: amd64
 SHA256:
  $(sha256sum <"$WORK/repository/Packages" | cut -d ' ' -f 1) $(stat -c %s "$WORK/repository/Packages") Packages
 END
 }
+
+# Files of the locked packages that no guest uses: documents; and the libraries for GPUs, with a compiler, which UCX and hwloc load
+# as modules if they are there, 240 MB that their packages depend on all the same.
+UNUSED_FILES=(
+    '/usr/share/man/*' '/usr/share/info/*' '/usr/share/locale/*' '/usr/share/lintian/*' '/usr/share/bug/*'
+    '/usr/lib/x86_64-linux-gnu/libLLVM*' '/usr/lib/x86_64-linux-gnu/libz3.so*'
+    '/usr/lib/x86_64-linux-gnu/libamd*' '/usr/lib/x86_64-linux-gnu/libhsa*' '/usr/lib/x86_64-linux-gnu/libze_*'
+    '/usr/lib/x86_64-linux-gnu/ucx/*rocm*' '/usr/lib/x86_64-linux-gnu/hwloc/hwloc_levelzero.so'
+)
 
 # Installs them with mmdebstrap into $BASE/tree.
 base_install() {
@@ -54,13 +63,10 @@ base_install() {
         --aptopt='APT::Install-Recommends "false"' --aptopt='pkgCacheGen::ForceEssential ","' \
         --dpkgopt=force-unsafe-io \
         --dpkgopt=path-exclude=/usr/share/doc/* --dpkgopt=path-include=/usr/share/doc/*/copyright \
-        --dpkgopt=path-exclude=/usr/share/man/* --dpkgopt=path-exclude=/usr/share/info/* \
-        --dpkgopt=path-exclude=/usr/share/locale/* --dpkgopt=path-exclude=/usr/share/lintian/* \
-        --dpkgopt=path-exclude=/usr/share/bug/* \
-        --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+        "${UNUSED_FILES[@]/#/--dpkgopt=path-exclude=}" \
         --essential-hook='mkdir -p "$1/usr/share/man/man1"' \
         --essential-hook="$HERE/base/accounts" \
-        bookworm "$BASE/tree" "deb [trusted=yes] copy:$WORK/repository ./"
+        "$GUEST_SUITE" "$BASE/tree" "deb [trusted=yes] copy:$WORK/repository ./"
 }
 
 # The kernel's modules go into the tree, the kernel itself and the firmware stay outside it.
@@ -69,9 +75,11 @@ base_kernel() {
     dpkg-deb -x "$(deb_of "$CACHE" "$HERE/packages.lock" "$(locked_for firmware)")" "$WORK/firmware"
     cp "$WORK"/kernel/boot/vmlinuz-* "$BASE/vmlinuz"
     cp "$WORK/firmware/usr/share/seabios/bios-256k.bin" "$BASE/firmware.bin"
-    ls "$WORK/kernel/lib/modules" >"$BASE/release"
+    ls "$WORK/kernel/usr/lib/modules" >"$BASE/release"
     mkdir -p "$BASE/tree/usr/lib/modules"
-    cp -a "$WORK"/kernel/lib/modules/* "$BASE/tree/usr/lib/modules/"
+    cp -a "$WORK"/kernel/usr/lib/modules/* "$BASE/tree/usr/lib/modules/"
+    # Under TCG it would take seconds to unpack those that a boot loads; the squashfs has a faster compression of its own.
+    find "$BASE/tree/usr/lib/modules" -name '*.ko.xz' -exec xz -d {} +
     depmod -b "$BASE/tree" "$(cat "$BASE/release")"
 }
 
@@ -93,8 +101,6 @@ base_settle() {
     done
     # What packages enabled at installation; the presets say again what is to be.
     rm -rf "$tree"/etc/systemd/system/*.wants "$tree"/etc/systemd/system/*.requires
-    # Slurm's PMIx plugin opens pmix2/lib/libpmix.so, which only the -dev package has.
-    ln -sf libpmix.so.2 "$tree/usr/lib/x86_64-linux-gnu/pmix2/lib/libpmix.so"
     # It is empty, not absent: systemd then takes the machine id from the VM's UUID and does not see a first boot.
     : >"$tree/etc/machine-id"
     rm -f "$tree/var/lib/dbus/machine-id"
