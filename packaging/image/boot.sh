@@ -50,7 +50,8 @@ gather() {
 
 command_line() {
     local name part layer
-    printf 'quiet panic=-1'
+    # Whoever starts the VM could otherwise give systemd files and settings beside what the manifest has (SMBIOS, fw_cfg).
+    printf 'quiet panic=-1 systemd.import_credentials=no'
     for name in $(all_layers); do
         part=$(layer_part "$name")
         printf ' cloister.layer=%s,%s,%s' "$name" "$(cat "$part.blocks")" "$(cat "$part.root")"
