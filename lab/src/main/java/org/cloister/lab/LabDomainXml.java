@@ -82,6 +82,17 @@ final class LabDomainXml {
         leaf("kernel", image.resolve(spec.manifest().kernel().name()).toString());
         leaf("initrd", image.resolve(spec.manifest().initrd().name()).toString());
         leaf("cmdline", spec.manifest().commandLine());
+        empty("smbios", "mode", "sysinfo");
+        close();
+        offerCredential();
+    }
+
+    /** Offers the guest's systemd what a host could offer any guest; no image may take it. */
+    private void offerCredential() throws XMLStreamException {
+        open("sysinfo", "type", "smbios");
+        open("oemStrings");
+        leaf("entry", "io.systemd.credential:cloister.offered=text");
+        close();
         close();
     }
 

@@ -108,6 +108,14 @@ class GuestImageTest {
                 .isBlank();
     }
 
+    /** Each of the lab's guests is offered one. */
+    @Test
+    void takes_no_credentials_from_who_starts_it() throws IOException {
+        assertThat(vm.succeed("sh", "-c", "cat /sys/firmware/dmi/tables/DMI | tr '\\0' '\\n'"))
+                .contains("io.systemd.credential:cloister.offered");
+        assertThat(vm.run("ls", "-d", "/run/credentials/@system").exit()).isNotZero();
+    }
+
     @Test
     void is_closed_against_its_own_users() throws IOException {
         assertThat(vm.succeed("cat", "/proc/sys/kernel/yama/ptrace_scope").strip())
