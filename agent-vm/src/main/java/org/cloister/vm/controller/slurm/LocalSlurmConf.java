@@ -78,8 +78,9 @@ public record LocalSlurmConf(
             GresTypes=gpu
             # Nodes register without a line here, at any address.
             MaxNodeCount=%7$d
-            # slurmctld itself sends to each node: no worker passes on what is for another job's.
-            TreeWidth=65533
+            # slurmctld itself sends to each node: no worker passes on what is for another job's. From 46341 on Slurm
+            # 23.11 and newer may write beyond its memory.
+            TreeWidth=%7$d
             # Slurm marks no node down because it does not respond: a worker continues without slurmctld for the time
             # of its lease, and returns when the project is reopened. agent-vm reports which workers have ended. Slurm
             # pings nodes that do not respond every 100 s.

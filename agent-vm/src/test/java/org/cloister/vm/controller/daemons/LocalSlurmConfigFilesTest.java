@@ -60,6 +60,7 @@ class LocalSlurmConfigFilesTest {
         assertThat(written("slurm/slurm.conf"))
                 .isEqualTo(plan.slurmConf().text())
                 .contains("Prolog=/usr/lib/cloister/slurm/prolog\n")
+                .contains("MaxNodeCount=4100\n", "TreeWidth=4100\n")
                 .contains("StateSaveLocation=" + plan.driveLayout().slurmState());
         assertThat(written("slurm/cgroup.conf")).isEqualTo("IgnoreSystemd=yes\n");
     }
