@@ -41,6 +41,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(120)
 @RotatedScenario(7)
 @ExtendWith(SharedLab.class)
+@DrawnRelease
 class GlobalSlurmTest extends GlobalSlurmContract {
     private static final String ACCOUNT = "climate";
     private static final Duration SLURM_TIMEOUT = Duration.ofSeconds(15);

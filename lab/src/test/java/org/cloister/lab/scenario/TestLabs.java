@@ -9,6 +9,8 @@ import org.cloister.lab.LabReleases;
 
 /** Names of what scenarios share: each has our process id, so that test runs go side by side. */
 final class TestLabs {
+    private static final String TOLD = System.getProperty("cloister.release", "");
+
     private TestLabs() {}
 
     /** Ours; what killed runs left of the same kind is removed first. */
@@ -23,12 +25,21 @@ final class TestLabs {
 
     /** Returns the release of a machine beside the labs: the site's of what {@code lab/test} has drawn or was told. */
     static LabRelease release(LabHome home) throws IOException {
-        return releases(home).of(Lab.MACHINES.get(0));
+        return parse(drawn(), home).of(Lab.MACHINES.get(0));
     }
 
-    /** Returns the releases of a lab's machines, as {@code lab/test --release} says. */
-    static LabReleases releases(LabHome home) throws IOException {
-        return LabReleases.parse(System.getProperty("cloister.release", ""), Lab.MACHINES, home);
+    /** Returns the releases of the machines of a test class's lab. */
+    static LabReleases releases(LabHome home, Class<?> test) throws IOException {
+        return parse(test.isAnnotationPresent(DrawnRelease.class) ? drawn() : TOLD, home);
+    }
+
+    /** Returns what {@code lab/test --release} says or, without it, the release that {@code lab/test} has drawn. */
+    private static String drawn() {
+        return TOLD.isEmpty() ? System.getProperty("cloister.release.drawn", "") : TOLD;
+    }
+
+    private static LabReleases parse(String text, LabHome home) throws IOException {
+        return LabReleases.parse(text, Lab.MACHINES, home);
     }
 
     private static boolean isAlive(String pid) {

@@ -39,6 +39,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(300)
 @RotatedScenario(7)
 @ExtendWith(SharedLab.class)
+@DrawnRelease
 class TicketShapesTest {
     private static final String ACCOUNT = "climate";
     private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Tag("ground")
 @Tag("host")
 @ExtendWith(SharedLab.class)
+@DrawnRelease
 class VersionsTest {
     private static final Pattern NUMBERS = Pattern.compile("(\\d+)(\\.\\d+)?");
     private static final Map<String, String> COLUMNS =
@@ -61,8 +62,9 @@ class VersionsTest {
     @Test
     void the_documents_versions_are_those_of_the_release(Lab lab) throws IOException {
         LabHost host = lab.hosts().get(0);
-        String suite =
-                TestLabs.releases(LabHome.fromEnvironment()).of(host.name()).suite();
+        String suite = TestLabs.releases(LabHome.fromEnvironment(), VersionsTest.class)
+                .of(host.name())
+                .suite();
         Map<String, Version> documented = documented(COLUMNS.getOrDefault(suite, suite));
         assertThat(documented.keySet()).isEqualTo(PROGRAMS.keySet());
         for (Map.Entry<String, List<String>> each : PROGRAMS.entrySet()) {
