@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -32,22 +33,29 @@ abstract class DaemonInstallationContract {
     final String state;
 
     final String launcher;
-    final String config;
+    /** An operator may have changed it. */
+    final Optional<String> config;
 
     @TempDir
     Path folder = Path.of("");
 
     /** @param role as in {@code relay}, of {@code agent-relay} */
     DaemonInstallationContract(String role, Path deb, Path rpm) {
-        this(role, "cloister-" + role, "/etc/cloister/agent-" + role + ".toml", List.of("systemd"), deb, rpm);
+        this(
+                role,
+                "cloister-" + role,
+                Optional.of("/etc/cloister/agent-" + role + ".toml"),
+                List.of("systemd"),
+                deb,
+                rpm);
     }
 
     /**
      * @param user that it runs as; root, or one that the packages make
-     * @param config that an operator may have changed
      * @param requirements Debian packages that have to be there before
      */
-    DaemonInstallationContract(String role, String user, String config, List<String> requirements, Path deb, Path rpm) {
+    DaemonInstallationContract(
+            String role, String user, Optional<String> config, List<String> requirements, Path deb, Path rpm) {
         this.daemon = "agent-" + role;
         this.user = user;
         this.deb = deb;
@@ -68,14 +76,21 @@ abstract class DaemonInstallationContract {
             Map<String, String> before = root.contents(NOT_OURS);
             root.text("dpkg", "--install", root.copyIn(deb));
             assertInstalled(root);
-            root.text("sh", "-c", "echo key > " + key + "; echo '# mine' >> " + config);
+            root.text("sh", "-c", "echo key > " + key);
+            for (String file : config.stream().toList()) {
+                root.text("sh", "-c", "echo '# mine' >> " + file);
+            }
 
             root.text("dpkg", "--install", root.copyIn(newer()));
             assertThat(root.text("dpkg-query", "-W", "-f", "${Version}", "cloister-" + daemon))
                     .isEqualTo("0.1.1~test");
-            assertThat(root.text("tail", "-n", "1", config)).isEqualTo("# mine\n");
+            for (String file : config.stream().toList()) {
+                assertThat(root.text("tail", "-n", "1", file)).isEqualTo("# mine\n");
+            }
             root.text("dpkg", "--remove", "cloister-" + daemon);
-            assertThat(root.has(config)).as("configuration after removal").isTrue();
+            for (String file : config.stream().toList()) {
+                assertThat(root.has(file)).as("configuration after removal").isTrue();
+            }
             assertThat(root.has(key)).as("key after removal").isTrue();
             root.text("dpkg", "--purge", "cloister-" + daemon);
             assertThat(root.changesSince(before, NOT_OURS)).isEmpty();
@@ -101,8 +116,10 @@ abstract class DaemonInstallationContract {
 
     private void assertInstalled(DebianRoot root) throws IOException, InterruptedException {
         requireUser(root);
-        assertThat(root.text("stat", "-c", "%a %U %G", config, state).lines())
-                .containsExactly("644 root root", "700 " + user + " " + user);
+        for (String file : config.stream().toList()) {
+            assertThat(root.text("stat", "-c", "%a %U %G", file)).isEqualTo("644 root root\n");
+        }
+        assertThat(root.text("stat", "-c", "%a %U %G", state)).isEqualTo("700 " + user + " " + user + "\n");
         assertThat(root.text(launcher, "--check")).isEmpty();
         root.text("sh", "-c", "echo 'odd = 1' > /tmp/wrong.toml");
         PackagingCommand.Result wrong = root.run(launcher, "--check", "/tmp/wrong.toml");

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -26,7 +27,7 @@ class HostPackagesTest extends DaemonPackagesContract {
                         "/usr/libexec/cloister/agent-host-logs",
                         "/usr/share/cloister/agent-host/make-archive"),
                 List.of("/etc/cloister/agent-host.toml", ROOT_CONFIG),
-                "packaging/src/agent-host/agent-host.toml",
+                Optional.of("packaging/src/agent-host/agent-host.toml"),
                 List.of(
                         "/usr/lib/sysusers.d/cloister-agent-host.conf",
                         "/usr/lib/systemd/system/agent-host-logs.service",

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,7 +21,7 @@ class RelayPackagesTest extends DaemonPackagesContract {
                 BuiltPackages.RELAY_RPM,
                 Set.of(),
                 List.of("/etc/cloister/agent-relay.toml"),
-                "agent-relay/src/main/config/agent-relay.toml",
+                Optional.of("agent-relay/src/main/config/agent-relay.toml"),
                 List.of("/usr/lib/sysusers.d/cloister-agent-relay.conf"),
                 TOOLS,
                 List.of(),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
@@ -18,7 +19,7 @@ class VmInstallationTest extends DaemonInstallationContract {
         super(
                 "vm",
                 "root",
-                "/etc/profile.d/cloister-slurm.sh",
+                Optional.empty(),
                 List.of(
                         "charon-systemd",
                         "chrony",

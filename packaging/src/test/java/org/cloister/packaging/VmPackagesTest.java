@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -20,7 +21,6 @@ import org.junit.jupiter.api.io.TempDir;
 class VmPackagesTest extends DaemonPackagesContract {
     private static final String HOOKS = "/usr/lib/cloister/slurm/";
     private static final String EXAMPLES = "/usr/share/doc/cloister-agent-vm/examples/";
-    private static final String PROFILE = "/etc/profile.d/cloister-slurm.sh";
 
     private static final Pattern SIGNATURE = Pattern.compile("META-INF/[^/]+\\.(SF|RSA|DSA|EC)");
 
@@ -36,10 +36,9 @@ class VmPackagesTest extends DaemonPackagesContract {
                         "/usr/libexec/cloister/member-session",
                         "/usr/libexec/cloister/export-session",
                         HOOKS + "prolog",
-                        HOOKS + "epilog",
-                        HOOKS + "task-prolog"),
-                List.of(PROFILE),
-                "packaging/src/slurm/profile.sh",
+                        HOOKS + "epilog"),
+                List.of(),
+                Optional.empty(),
                 List.of(
                         HOOKS + "job_submit.lua",
                         "/usr/lib/sysusers.d/cloister-slurm-filter.conf",
@@ -115,7 +114,7 @@ class VmPackagesTest extends DaemonPackagesContract {
 
     @Test
     void slurms_hooks_are_those_of_the_checkout() throws IOException {
-        for (String hook : List.of("prolog", "epilog", "task-prolog", "job_submit.lua")) {
+        for (String hook : List.of("prolog", "epilog", "job_submit.lua")) {
             assertThat(unpacked(HOOKS + hook))
                     .hasSameBinaryContentAs(BuiltPackages.ROOT.resolve("packaging/src/slurm/" + hook));
         }

@@ -2,14 +2,12 @@ package org.cloister.vm.controller;
 
 import java.io.IOException;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.function.Consumer;
 import org.cloister.vm.controller.config.ControllerConfig;
 import org.cloister.vm.controller.queue.QueueController;
 import org.cloister.vm.controller.queue.QueueJournal;
 import org.cloister.vm.controller.queue.QueueMetrics;
-import org.cloister.vm.controller.slurm.ClientSlurmConf;
 import org.cloister.vm.controller.slurm.LocalSlurmCommands;
 import org.cloister.vm.controller.status.JobStatusFiles;
 import org.cloister.vm.controller.tickets.WorkerAllocator;
@@ -17,9 +15,6 @@ import org.cloister.vm.rpcfilter.FilterStateFile;
 
 /** The queue controller of the Local Slurm as configured, with its job statuses. */
 public final class LocalQueue implements AutoCloseable {
-    /** Slurm's default path, as distributions build it. */
-    private static final Path SLURM_CONF = Path.of("/etc/slurm/slurm.conf");
-
     private final QueueController controller;
 
     private LocalQueue(
@@ -30,7 +25,7 @@ public final class LocalQueue implements AutoCloseable {
             Consumer<RuntimeException> broken) {
         this.controller = new QueueController(
                 config.settings(),
-                new LocalSlurmCommands(config.slurm().program(), clientSlurmConf(config)::writeNodes),
+                new LocalSlurmCommands(config.slurm().program()),
                 workers,
                 journal,
                 new JobStatusFiles(config.statusFolder(), InstantSource.system()),
@@ -72,11 +67,6 @@ public final class LocalQueue implements AutoCloseable {
                 queue.close();
             }
         }
-    }
-
-    private static ClientSlurmConf clientSlurmConf(ControllerConfig config) {
-        return new ClientSlurmConf(
-                config.clientSlurmConf(), config.slurm().configuration().orElse(SLURM_CONF));
     }
 
     /** Stops the queue; running jobs continue. */

@@ -1,8 +1,6 @@
 package org.cloister.lab.localslurm;
 
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.LabCommand;
@@ -14,14 +12,11 @@ public final class ClusterLogin {
     private final LabMachine head;
     private final String name;
     private final String home;
-    private final Path run;
 
-    /** @param run {@link ClusterSite#run} */
-    ClusterLogin(LabMachine head, String name, String home, Path run) {
+    ClusterLogin(LabMachine head, String name, String home) {
         this.head = head;
         this.name = name;
         this.home = home;
-        this.run = run;
     }
 
     /** Returns a command that can be run, given input, or given another limit. */
@@ -34,10 +29,6 @@ public final class ClusterLogin {
                 "LOGNAME=" + name,
                 "SHELL=/bin/bash",
                 "LC_ALL=C"));
-        // As the packaged profile.sh does.
-        if (Files.exists(run.resolve("slurm.conf"))) {
-            whole.add("SLURM_CONF=" + ClusterSite.RUN + "/slurm.conf");
-        }
         whole.addAll(List.of("setpriv", "--reuid=" + name, "--regid=" + name, "--init-groups", "--"));
         whole.addAll(argv);
         return head.command(whole);

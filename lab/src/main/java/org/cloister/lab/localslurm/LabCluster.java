@@ -37,12 +37,12 @@ public final class LabCluster {
     }
 
     public ClusterLogin as(ClusterUser user) {
-        return new ClusterLogin(head, user.name(), user.home(), folder.resolve("run"));
+        return new ClusterLogin(head, user.name(), user.home());
     }
 
     /** Returns the login of an administrator. */
     public ClusterLogin root() {
-        return new ClusterLogin(head, "root", "/root", folder.resolve("run"));
+        return new ClusterLogin(head, "root", "/root");
     }
 
     public LabMachine head() {

@@ -19,7 +19,7 @@ final class LocalSlurmFiles {
     private static final List<String> FEATURES = List.of("fast", "large", "ib", "local-ssd");
 
     private static final Duration LONGEST = Duration.ofDays(366);
-    private static final List<String> HOOKS = List.of("prolog", "epilog", "task-prolog");
+    private static final List<String> HOOKS = List.of("prolog", "epilog");
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
     private LocalSlurmFiles() {}
@@ -76,8 +76,6 @@ final class LocalSlurmFiles {
             Files.copy(packaged(hook), laid, StandardCopyOption.REPLACE_EXISTING);
             Files.setPosixFilePermissions(laid, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
-        Path profiles = Files.createDirectories(site.folder().resolve("etc/profile.d"));
-        Files.copy(packaged("profile.sh"), profiles.resolve("cloister-slurm.sh"), StandardCopyOption.REPLACE_EXISTING);
         Path slurm = Files.createDirectories(site.folder().resolve(site.name()).resolve("etc/slurm"));
         ControllerConfig config = config(site, Path.of(ClusterSite.RUN), 1, Optional.empty());
         plugin(slurm, Optional.empty()).deploy(config.submitPluginData(1));

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.concurrent.TimeUnit;
@@ -40,7 +38,6 @@ class LocalSlurmTest extends LocalSlurmContract {
     private final ClusterLogin alice;
     private final LocalSlurmCommands slurm;
     private final List<String> tickets = new ArrayList<>();
-    private final Map<String, String> addresses = new HashMap<>();
     private final NamespaceWorkers workers;
 
     LocalSlurmTest(SlurmPairFixture stage) throws IOException {
@@ -48,8 +45,7 @@ class LocalSlurmTest extends LocalSlurmContract {
         this.cluster = stage.local();
         this.alice = cluster.as(ClusterUser.ALICE);
         this.slurm = new LocalSlurmCommands(
-                new SlurmCommand(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)),
-                addresses::putAll);
+                new SlurmCommand(Optional.of(cluster.programs()), Optional.empty(), Duration.ofSeconds(15)));
         this.workers = stage.workers().openWorkers();
         workers.start(event -> {});
     }
@@ -155,23 +151,30 @@ class LocalSlurmTest extends LocalSlurmContract {
                 .strip();
     }
 
+    /** slurmctld keeps the addresses of nodes that joined at run time. */
     @Test
-    void a_job_reads_the_addresses_of_its_nodes_from_a_configuration_of_its_own() throws IOException {
+    void a_job_starts_steps_on_its_nodes_after_slurmctld_was_killed() throws IOException {
         String ticket = ticket();
-        startNodes(ticket, 1, 1, 500);
-        cluster.await("an idle node", Duration.ofSeconds(30), () -> cluster.nodes("idle") == 1);
-        String node = slurm.nodes().get(0).name();
+        startNodes(ticket, 2, 1, 500);
+        cluster.await("idle nodes", Duration.ofSeconds(30), () -> cluster.nodes("idle") == 2);
         LocalSlurmJobId job = new LocalSlurmJobId(Long.toString(alice.submit(
-                "sleep 600 & cat $SLURM_CONF; srun sh -c 'echo step $SLURM_CONF'; echo done; wait",
-                "--output=conf.out",
+                "touch began; until [ -e go ]; do sleep 1; done; srun --label sh -c 'echo step'; echo done",
+                "--output=steps.out",
+                "--nodes=2",
                 "--mem=100")));
-        slurm.placeJob(job, ticket, 1);
+        slurm.placeJob(job, ticket, 2);
         cluster.await(
-                "the job's words",
+                "the job's start",
                 Duration.ofSeconds(30),
-                () -> alice.run("cat", "conf.out").out().contains("done"));
-        assertThat(alice.succeed("cat", "conf.out"))
-                .contains("NodeName=" + node + " NodeAddr=" + addresses.get(node))
-                .contains("step /run/cloister/slurm.conf");
+                () -> alice.run("ls", "began").exit() == 0);
+        cluster.killController();
+        cluster.startController();
+        alice.succeed("touch", "go");
+        cluster.await(
+                "the job's steps",
+                Duration.ofSeconds(90),
+                () -> alice.run("cat", "steps.out").out().contains("done"));
+        assertThat(alice.succeed("sort", "steps.out")).isEqualTo("0: step\n1: step\ndone\n");
+        alice.succeed("rm", "began", "go");
     }
 }

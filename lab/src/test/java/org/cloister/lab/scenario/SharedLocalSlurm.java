@@ -31,7 +31,7 @@ public final class SharedLocalSlurm implements ParameterResolver {
         LabHome home = LabHome.fromEnvironment();
         try {
             LabName name = TestLabs.name(home, PREFIX);
-            return new Shared(SlurmPairFixture.up(home, name, TestLabs.release(home)));
+            return new Shared(SlurmPairFixture.up(home, name, TestLabs.localSlurmRelease(home)));
         } catch (IOException e) {
             throw new IllegalStateException("the stage that scenarios share did not come up", e);
         }

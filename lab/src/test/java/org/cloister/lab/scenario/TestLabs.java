@@ -9,6 +9,10 @@ import org.cloister.lab.LabReleases;
 
 /** Names of what scenarios share: each has our process id, so that test runs go side by side. */
 final class TestLabs {
+    /** The guest image's: the oldest with a Slurm that a Local Slurm can have. */
+    private static final String GUEST = "trixie";
+
+    private static final String OLDER = "bookworm";
     private static final String TOLD = System.getProperty("cloister.release", "");
 
     private TestLabs() {}
@@ -26,6 +30,12 @@ final class TestLabs {
     /** Returns the release of a machine beside the labs: the site's of what {@code lab/test} has drawn or was told. */
     static LabRelease release(LabHome home) throws IOException {
         return parse(drawn(), home).of(Lab.MACHINES.get(0));
+    }
+
+    /** Returns the release of a Local Slurm: the same, but none older than the guest image's. */
+    static LabRelease localSlurmRelease(LabHome home) throws IOException {
+        LabRelease release = release(home);
+        return release.suite().equals(OLDER) ? LabRelease.of(home, GUEST) : release;
     }
 
     /** Returns the releases of the machines of a test class's lab. */

@@ -67,11 +67,6 @@ public record ControllerConfig(ProjectSettings project, MachineSettings machineS
         return run().resolve(FilterStateFile.NAME);
     }
 
-    /** Returns the slurm.conf that users' commands read. */
-    public Path clientSlurmConf() {
-        return run().resolve("slurm.conf");
-    }
-
     /**
      * Returns the Local Slurm's slurm.conf. It has the same limits and defaults of jobs as tickets and the submit
      * plugin.

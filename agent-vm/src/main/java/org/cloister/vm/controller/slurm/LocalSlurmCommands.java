@@ -5,7 +5,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.cloister.slurm.FixedWidthRow;
@@ -47,18 +46,13 @@ public final class LocalSlurmCommands implements LocalSlurm {
     private final SlurmCommand slurm;
     private final HostlistExpander hostlists;
     private final ArrayThrottles throttles;
-    private final Consumer<Map<String, String>> addresses;
     private final UnknownStates unknownStates = new UnknownStates();
     /** Column of the installed squeue; empty before its first answer. */
     private Optional<ExclusiveColumn> exclusive = Optional.empty();
 
-    /**
-     * @param slurm reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it
-     * @param addresses receives, whenever nodes are read, the address of each slurmd by node name
-     */
-    public LocalSlurmCommands(SlurmCommand slurm, Consumer<Map<String, String>> addresses) {
+    /** @param slurm reaches slurmctld as root, with slurmctld's own slurm.conf or one that includes it */
+    public LocalSlurmCommands(SlurmCommand slurm) {
         this.slurm = slurm;
-        this.addresses = addresses;
         this.hostlists = new HostlistExpander(slurm);
         this.throttles = new ArrayThrottles(slurm);
     }
@@ -88,11 +82,7 @@ public final class LocalSlurmCommands implements LocalSlurm {
 
     @Override
     public List<LocalSlurmNode> nodes() throws SlurmUnavailableException {
-        List<SinfoOutput.Row> rows =
-                SinfoOutput.read(slurm.succeed("sinfo", List.of("-h", "-N", "-O", SinfoOutput.FORMAT)));
-        addresses.accept(rows.stream()
-                .collect(Collectors.toMap(row -> row.node().name(), SinfoOutput.Row::address, (one, other) -> one)));
-        return rows.stream().map(SinfoOutput.Row::node).toList();
+        return SinfoOutput.read(slurm.succeed("sinfo", List.of("-h", "-N", "-O", SinfoOutput.FORMAT)));
     }
 
     @Override

@@ -15,7 +15,7 @@ import org.cloister.vm.controller.config.HostShape;
  * @param host slurmctld's, as {@code hostname -s} prints it there
  * @param address at which workers reach slurmctld
  * @param state folder of slurmctld's state, on the project's drive
- * @param hooks folder of {@code prolog}, {@code epilog} and {@code task-prolog} on the workers; contains nothing that a
+ * @param hooks folder of {@code prolog} and {@code epilog} on the workers; contains nothing that a
  *     user can write
  * @param notifyFile that slurmctld's account may write to; it gets a line at each job's end
  * @param accounting address of slurmdbd; without it, nothing is accounted and no limit of an account or QOS applies
@@ -59,7 +59,6 @@ public record LocalSlurmConf(
             JobSubmitPlugins=lua
             Prolog=%5$s/prolog
             Epilog=%5$s/epilog
-            TaskProlog=%5$s/task-prolog
             # slurmctld's unit runs no program: a job's end notifies agent-vm by a line in a file, and no mail is sent.
             JobCompType=jobcomp/filetxt
             JobCompLoc=%9$s

@@ -13,51 +13,42 @@ final class SinfoOutput {
     private static final int STATE_WIDTH = 20;
     private static final int NUMBER_WIDTH = 12;
     private static final int FEATURES_WIDTH = 64;
-    private static final int ADDRESS_WIDTH = 64;
     private static final int MAX_NODES = 20_000;
 
     static final String FORMAT = "NodeList:" + NAME_WIDTH + "|,StateLong:" + STATE_WIDTH + "|,CPUs:" + NUMBER_WIDTH
-            + "|,Memory:" + NUMBER_WIDTH + "|,Features:" + FEATURES_WIDTH + "|,NodeAddr:" + ADDRESS_WIDTH + "|";
+            + "|,Memory:" + NUMBER_WIDTH + "|,Features:" + FEATURES_WIDTH + "|";
 
     private static final Pattern NUMBER = Pattern.compile("[0-9]{1,10}");
-    private static final Pattern ADDRESS = Pattern.compile("[0-9A-Za-z.:_-]{1,63}");
 
     private SinfoOutput() {}
 
-    /** @param address at which its slurmd is reached */
-    record Row(LocalSlurmNode node, String address) {}
-
-    /** Reads all rows except those of the placeholder nodes. */
-    static List<Row> read(String text) throws SlurmUnavailableException {
-        List<Row> rows = new ArrayList<>();
+    /** Reads all nodes except the placeholder nodes. */
+    static List<LocalSlurmNode> read(String text) throws SlurmUnavailableException {
+        List<LocalSlurmNode> nodes = new ArrayList<>();
         for (FixedWidthRow columns : FixedWidthRow.of("sinfo", text, MAX_NODES)) {
             String name = columns.next(NAME_WIDTH);
             String state = columns.next(STATE_WIDTH);
             String cpus = columns.next(NUMBER_WIDTH);
             String memory = columns.next(NUMBER_WIDTH);
             String features = columns.next(FEATURES_WIDTH);
-            String address = columns.next(ADDRESS_WIDTH);
             columns.requireEnd();
             if (name.startsWith(LocalSlurm.PLACEHOLDER_PREFIX)) {
                 continue;
             }
             if (!HostlistExpander.NODE.matcher(name).matches()
                     || !NUMBER.matcher(cpus).matches()
-                    || !NUMBER.matcher(memory).matches()
-                    || !ADDRESS.matcher(address).matches()) {
+                    || !NUMBER.matcher(memory).matches()) {
                 throw columns.strange();
             }
             long count = Long.parseLong(cpus);
-            rows.add(new Row(
-                    new LocalSlurmNode(
-                            name,
-                            features.equals("(null)") ? "" : features,
-                            state(state),
-                            (int) Math.min(count, Integer.MAX_VALUE),
-                            Long.parseLong(memory)),
-                    address));
+            nodes.add(new LocalSlurmNode(
+                    name,
+                    features.equals("(null)") ? "" : features,
+                    state(state),
+                    (int) Math.min(count, Integer.MAX_VALUE),
+                    Long.parseLong(memory)));
         }
-        return rows;
+        return nodes;
     }
 
     /**

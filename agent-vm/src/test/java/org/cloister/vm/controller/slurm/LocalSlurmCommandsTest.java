@@ -26,8 +26,7 @@ class LocalSlurmCommandsTest {
     private Path folder;
 
     private LocalSlurmCommands slurm() {
-        return new LocalSlurmCommands(
-                new SlurmCommand(Optional.of(folder), Optional.empty(), Duration.ofSeconds(30)), addresses -> {});
+        return new LocalSlurmCommands(new SlurmCommand(Optional.of(folder), Optional.empty(), Duration.ofSeconds(30)));
     }
 
     private void program(String name, String script) throws IOException {

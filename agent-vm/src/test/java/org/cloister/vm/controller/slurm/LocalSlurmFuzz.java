@@ -27,7 +27,7 @@ class LocalSlurmFuzz {
                                             >= row.job().requirements().minNodes()));
                 case 1 ->
                     SinfoOutput.read(text)
-                            .forEach(row -> require(!row.node().name().startsWith(LocalSlurm.PLACEHOLDER_PREFIX)));
+                            .forEach(node -> require(!node.name().startsWith(LocalSlurm.PLACEHOLDER_PREFIX)));
                 case 2 -> ArrayThrottles.waiting(text).values().forEach(throttle -> require(throttle >= 0));
                 default -> require(ArrayThrottles.shown(12, text) >= 0);
             }

@@ -66,8 +66,7 @@ class LocalSlurmTextTest {
     @Test
     void lines_of_sinfo_become_nodes_without_the_block() throws IOException {
         assertThat(SinfoOutput.read(seed("nodes")))
-                .containsExactly(new SinfoOutput.Row(
-                        new LocalSlurmNode("vm-abcdefgh-0", "tabc", LocalSlurmNode.State.IDLE, 2, 2000), "10.90.1.1"));
+                .containsExactly(new LocalSlurmNode("vm-abcdefgh-0", "tabc", LocalSlurmNode.State.IDLE, 2, 2000));
     }
 
     @Test
