@@ -3,6 +3,7 @@
 # account has it run. Lines are "NAME: SAID"; files that would be left somewhere are called boundary-*.
 # shellcheck disable=SC2016,SC2086  # perl's own variables; a word for each option
 slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
+ada="setpriv --reuid=2001 --regid=2001 --clear-groups"
 
 own=
 for unit in slurmctld slurmdbd; do
@@ -19,13 +20,15 @@ for unit in slurmctld slurmdbd; do
     done
 done
 
+# A new configuration is no event of slurmctld 24.11's; the end of a job is.
+job=$(cd /tmp && $ada sbatch --hold --parsable --output=/dev/null --wrap=true)
 for program in "/bin/touch /project/cloister/slurm/boundary-touch" \
     "/bin/sh -c 'echo >/project/cloister/slurm/boundary-sh'" \
     "/lib64/ld-linux-x86-64.so.2 /bin/touch /project/cloister/slurm/boundary-ld" \
     "/usr/lib/x86_64-linux-gnu/awk/pwcat >/project/cloister/slurm/boundary-awk"; do
-    $slurm strigger --set --reconfig --program="$program" && echo "set: ${program%% *}"
+    $slurm strigger --set --jobid="$job" --fini --program="$program" && echo "set: ${program%% *}"
 done
-scontrol reconfigure
+scancel "$job"
 tries=0
 while [ -n "$(strigger --get --noheader)" ] && [ $((tries += 1)) -lt 90 ]; do
     sleep 1

@@ -30,13 +30,14 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @Timeout(240)
 @ExtendWith(SharedLocalSlurm.class)
 class SlurmTriggersTest {
-    /** slurmctld looks at its triggers every 15 s, and at a new configuration's a little later. */
+    /** slurmctld looks at its triggers every 15 s. */
     private static final Duration EVENT = Duration.ofSeconds(60);
 
     private final SlurmPairFixture stage;
     private final LabCluster local;
     private final ClusterLogin alice;
     private ControllerProcess controller;
+    private long job;
     private String node;
     private Sandbox worker;
 
@@ -49,7 +50,7 @@ class SlurmTriggersTest {
     @BeforeEach
     void a_worker_with_a_job() throws IOException {
         controller = stage.startController(4);
-        long job = alice.submit("sleep 600", "-t", "15", "-o", "/dev/null");
+        job = alice.submit("sleep 600", "-t", "15", "-o", "/dev/null");
         local.awaitState(job, "RUNNING");
         node = local.root()
                 .succeed("squeue", "-h", "-j", Long.toString(job), "-o", "%N")
@@ -69,16 +70,17 @@ class SlurmTriggersTest {
 
     @Test
     void a_node_that_goes_down_runs_nothing_as_root() throws IOException {
-        // Of any node: slurmctld 22.05 keeps a trigger for 5 minutes after its program, and does not start with one for
-        // a node that
-        // it has no more.
+        // Of any node: slurmctld keeps a trigger for 5 minutes after its program, and may not start with one for a node
+        // that it has no more.
         assertRunsNothingAsRoot(
-                List.of("--node", "--down"), List.of("update", "nodename=" + node, "state=down", "reason=test"));
+                List.of("--node", "--down"),
+                List.of("scontrol", "update", "nodename=" + node, "state=down", "reason=test"));
     }
 
+    /** A new configuration is no event of slurmctld 24.11's. */
     @Test
-    void a_new_configuration_runs_nothing_as_root() throws IOException {
-        assertRunsNothingAsRoot(List.of("--reconfig"), List.of("reconfigure"));
+    void a_jobs_end_runs_nothing_as_root() throws IOException {
+        assertRunsNothingAsRoot(List.of("--jobid=" + job, "--fini"), List.of("scancel", Long.toString(job)));
     }
 
     /** Both are set before the event, which is there when one has run. */
@@ -89,9 +91,7 @@ class SlurmTriggersTest {
         asSlurm.addAll(set(event, "/tmp/trigger-slurm"));
         // On the head node itself: whatever of a worker is let through to slurmctld, its account may do this.
         LabCommand.Output bySlurm = local.head().command(asSlurm).run();
-        List<String> cause = new ArrayList<>(List.of("scontrol"));
-        cause.addAll(then);
-        local.root().succeed(cause.toArray(String[]::new));
+        local.root().succeed(then.toArray(String[]::new));
         local.await("a trigger's program", EVENT, () -> !ran().isEmpty());
         assertThat(ran()).as("%s; %s", byRoot, bySlurm).containsExactly("slurm /tmp/trigger-slurm");
         assertThat(byRoot.exit()).as("%s", byRoot).isNotZero();
