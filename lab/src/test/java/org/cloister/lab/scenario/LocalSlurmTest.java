@@ -153,7 +153,7 @@ class LocalSlurmTest extends LocalSlurmContract {
 
     /** slurmctld keeps the addresses of nodes that joined at run time. */
     @Test
-    void a_job_starts_steps_on_its_nodes_after_slurmctld_was_killed() throws IOException {
+    void a_job_starts_steps_on_its_nodes_after_slurmctld_was_started_again() throws IOException {
         String ticket = ticket();
         startNodes(ticket, 2, 1, 500);
         cluster.await("idle nodes", Duration.ofSeconds(30), () -> cluster.nodes("idle") == 2);
@@ -167,7 +167,7 @@ class LocalSlurmTest extends LocalSlurmContract {
                 "the job's start",
                 Duration.ofSeconds(30),
                 () -> alice.run("ls", "began").exit() == 0);
-        cluster.killController();
+        cluster.terminateController();
         cluster.startController();
         alice.succeed("touch", "go");
         cluster.await(
