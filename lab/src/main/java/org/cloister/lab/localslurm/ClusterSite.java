@@ -112,19 +112,6 @@ public final class ClusterSite {
         cluster.startController("-c");
     }
 
-    /**
-     * Makes the head node's loopback acknowledge at once. slurmctld 22.05, unlike 24.11, sends slurmdbd a request in
-     * two small pieces without TCP_NODELAY, and holds its locks until the answer is there: 88 ms, most of it for
-     * Linux's delayed acknowledgement of the first piece.
-     */
-    void removeLoopbackDelay() throws IOException {
-        for (String loopback : List.of("127.0.0.0/8", "127.0.0.1")) {
-            String route = "route change table local local " + loopback
-                    + " dev lo proto kernel scope host src 127.0.0.1 quickack 1";
-            ip(head(), route.split(" ", -1));
-        }
-    }
-
     /** Creates the mount points at which homes, passwd and group of the cluster cover those of the real machine. */
     void createBindTargets(Path machine) throws IOException {
         Files.writeString(

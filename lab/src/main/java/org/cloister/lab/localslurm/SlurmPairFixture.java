@@ -57,7 +57,6 @@ public final class SlurmPairFixture implements AutoCloseable {
             ParallelActions.run(
                     () -> {
                         local.start(LocalSlurmFiles.write(local), release);
-                        local.removeLoopbackDelay();
                         FilterProcess filter = new FilterProcess(local);
                         filter.closePort();
                         filter.start();
