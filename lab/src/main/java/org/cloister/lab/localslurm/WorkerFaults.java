@@ -38,7 +38,10 @@ public final class WorkerFaults {
 
     /** Kills the node's slurmd with kill -9; its VM and the job's processes stay. */
     public void killSlurmd(String node) throws IOException {
-        find(node).command("sh", "-c", "kill -9 $(cat /run/slurmd.pid)").succeed();
+        String started = "timeout 10 sh -c 'until [ -s /run/slurmd.pid ]; do sleep 0.1; done'";
+        find(node)
+                .command("sh", "-c", started + " && kill -9 $(cat /run/slurmd.pid)")
+                .succeed();
     }
 
     /** Kills the VM with all that runs there. */

@@ -1,7 +1,5 @@
 package org.cloister.lab.scenario;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +20,6 @@ import org.cloister.vm.controller.slurm.LocalSlurmCommands;
 import org.cloister.vm.controller.slurm.LocalSlurmContract;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
@@ -149,32 +146,5 @@ class LocalSlurmTest extends LocalSlurmContract {
         return cluster.root()
                 .succeed("sacct", "-X", "-n", "-P", "-j", job.text(), "-o", "AdminComment")
                 .strip();
-    }
-
-    /** slurmctld keeps the addresses of nodes that joined at run time. */
-    @Test
-    void a_job_starts_steps_on_its_nodes_after_slurmctld_was_started_again() throws IOException {
-        String ticket = ticket();
-        startNodes(ticket, 2, 1, 500);
-        cluster.await("idle nodes", Duration.ofSeconds(30), () -> cluster.nodes("idle") == 2);
-        LocalSlurmJobId job = new LocalSlurmJobId(Long.toString(alice.submit(
-                "touch began; until [ -e go ]; do sleep 1; done; srun --label sh -c 'echo step'; echo done",
-                "--output=steps.out",
-                "--nodes=2",
-                "--mem=100")));
-        slurm.placeJob(job, ticket, 2);
-        cluster.await(
-                "the job's start",
-                Duration.ofSeconds(30),
-                () -> alice.run("ls", "began").exit() == 0);
-        cluster.terminateController();
-        cluster.startController();
-        alice.succeed("touch", "go");
-        cluster.await(
-                "the job's steps",
-                Duration.ofSeconds(90),
-                () -> alice.run("cat", "steps.out").out().contains("done"));
-        assertThat(alice.succeed("sort", "steps.out")).isEqualTo("0: step\n1: step\ndone\n");
-        alice.succeed("rm", "began", "go");
     }
 }
