@@ -13,7 +13,7 @@ final class TestLabs {
     private static final String GUEST = "trixie";
 
     private static final String OLDER = "bookworm";
-    private static final String TOLD = System.getProperty("cloister.release", "");
+    private static final String REQUESTED = System.getProperty("cloister.release", "");
 
     private TestLabs() {}
 
@@ -40,12 +40,12 @@ final class TestLabs {
 
     /** Returns the releases of the machines of a test class's lab. */
     static LabReleases releases(LabHome home, Class<?> test) throws IOException {
-        return parse(test.isAnnotationPresent(DrawnRelease.class) ? drawn() : TOLD, home);
+        return parse(test.isAnnotationPresent(DrawnRelease.class) ? drawn() : REQUESTED, home);
     }
 
     /** Returns what {@code lab/test --release} says or, without it, the release that {@code lab/test} has drawn. */
     private static String drawn() {
-        return TOLD.isEmpty() ? System.getProperty("cloister.release.drawn", "") : TOLD;
+        return REQUESTED.isEmpty() ? System.getProperty("cloister.release.drawn", "") : REQUESTED;
     }
 
     private static LabReleases parse(String text, LabHome home) throws IOException {

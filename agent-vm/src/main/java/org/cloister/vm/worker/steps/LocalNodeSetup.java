@@ -228,7 +228,12 @@ public final class LocalNodeSetup implements NodeSetup {
         OptionalLong scratchMib = scratchOpen
                 ? OptionalLong.of(Files.getFileStore(Path.of("/scratch")).getTotalSpace() >> MIB_BITS)
                 : OptionalLong.empty();
-        new SlurmdStart(environment.services, environment.clock, SLURMD_LIMIT, SLURMD_RETRY)
+        new SlurmdStart(
+                        environment.services,
+                        plan.controllerPort()::answers,
+                        environment.clock,
+                        SLURMD_LIMIT,
+                        SLURMD_RETRY)
                 .start(SlurmdDropIn.settings(
                         plan.slurmdArguments(scratchMib), Runtime.getRuntime().availableProcessors()));
     }

@@ -2,6 +2,8 @@ package org.cloister.vm.worker.steps;
 
 import com.google.protobuf.ByteString;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -148,6 +150,12 @@ record NodePlan(HandoverDocument handover, EspMode esp) {
         String disk = scratchMib.isPresent() ? " TmpDisk=" + scratchMib.getAsLong() : "";
         return "-Z --conf-server " + controllerAddress() + ":" + handover.job().port() + " --conf \"" + feature + disk
                 + "\"";
+    }
+
+    ControllerPort controllerPort() throws UnknownHostException {
+        return new ControllerPort(
+                InetAddress.getByAddress(controllerAddress().bytes()),
+                handover.job().port());
     }
 
     String project() {
