@@ -7,7 +7,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,21 +32,15 @@ abstract class DaemonInstallationContract {
     final String state;
 
     final String launcher;
-    /** An operator may have changed it. */
-    final Optional<String> config;
+    /** Files that an operator may have changed. */
+    final List<String> configurations;
 
     @TempDir
     Path folder = Path.of("");
 
     /** @param role as in {@code relay}, of {@code agent-relay} */
     DaemonInstallationContract(String role, Path deb, Path rpm) {
-        this(
-                role,
-                "cloister-" + role,
-                Optional.of("/etc/cloister/agent-" + role + ".toml"),
-                List.of("systemd"),
-                deb,
-                rpm);
+        this(role, "cloister-" + role, List.of("/etc/cloister/agent-" + role + ".toml"), List.of("systemd"), deb, rpm);
     }
 
     /**
@@ -55,14 +48,14 @@ abstract class DaemonInstallationContract {
      * @param requirements Debian packages that have to be there before
      */
     DaemonInstallationContract(
-            String role, String user, Optional<String> config, List<String> requirements, Path deb, Path rpm) {
+            String role, String user, List<String> configurations, List<String> requirements, Path deb, Path rpm) {
         this.daemon = "agent-" + role;
         this.user = user;
         this.deb = deb;
         this.rpm = rpm;
         this.state = "/var/lib/cloister/" + role;
         this.launcher = "/usr/libexec/cloister/" + daemon;
-        this.config = config;
+        this.configurations = configurations;
         this.requirements = requirements;
     }
 
@@ -77,18 +70,18 @@ abstract class DaemonInstallationContract {
             root.text("dpkg", "--install", root.copyIn(deb));
             assertInstalled(root);
             root.text("sh", "-c", "echo key > " + key);
-            for (String file : config.stream().toList()) {
+            for (String file : configurations) {
                 root.text("sh", "-c", "echo '# mine' >> " + file);
             }
 
             root.text("dpkg", "--install", root.copyIn(newer()));
             assertThat(root.text("dpkg-query", "-W", "-f", "${Version}", "cloister-" + daemon))
                     .isEqualTo("0.1.1~test");
-            for (String file : config.stream().toList()) {
+            for (String file : configurations) {
                 assertThat(root.text("tail", "-n", "1", file)).isEqualTo("# mine\n");
             }
             root.text("dpkg", "--remove", "cloister-" + daemon);
-            for (String file : config.stream().toList()) {
+            for (String file : configurations) {
                 assertThat(root.has(file)).as("configuration after removal").isTrue();
             }
             assertThat(root.has(key)).as("key after removal").isTrue();
@@ -116,7 +109,7 @@ abstract class DaemonInstallationContract {
 
     private void assertInstalled(DebianRoot root) throws IOException, InterruptedException {
         requireUser(root);
-        for (String file : config.stream().toList()) {
+        for (String file : configurations) {
             assertThat(root.text("stat", "-c", "%a %U %G", file)).isEqualTo("644 root root\n");
         }
         assertThat(root.text("stat", "-c", "%a %U %G", state)).isEqualTo("700 " + user + " " + user + "\n");

@@ -59,7 +59,7 @@ class RelayInstallationTest extends DaemonInstallationContract {
     void an_enrolled_relay_serves_as_its_user_and_is_small_while_idle() throws IOException, InterruptedException {
         try (DebianRoot root = DebianRoot.unpack("systemd")) {
             root.text("dpkg", "--install", root.copyIn(BuiltPackages.RELAY_DEB), root.copyIn(BuiltPackages.DEB));
-            PackagingCommand.Result early = root.run(launcher, config.orElseThrow());
+            PackagingCommand.Result early = root.run(launcher, configurations.get(0));
             assertThat(early.status()).as(early.text()).isEqualTo(1);
             assertThat(early.text()).contains("/etc/cloister/site.pem: no such file; enrol the relay");
 

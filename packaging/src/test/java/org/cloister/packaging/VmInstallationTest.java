@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.util.List;
-import java.util.Optional;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 
@@ -19,7 +18,7 @@ class VmInstallationTest extends DaemonInstallationContract {
         super(
                 "vm",
                 "root",
-                Optional.empty(),
+                List.of(),
                 List.of(
                         "charon-systemd",
                         "chrony",
