@@ -110,9 +110,8 @@ public final class ClusterSite {
         cluster.accounting()
                 .add(ClusterUser.ACCOUNT, List.of("root", ClusterUser.ALICE.name(), ClusterUser.BOB.name()));
         cluster.startController("-c");
-        // slurmctld 26.05 does not start without its associations' usage, which it writes every five minutes and when
-        // it
-        // is stopped: one that was killed before that would be lost.
+        // slurmctld 26.05 does not start again when it was killed before it had written its associations' usage, which
+        // it does every five minutes and when it is stopped.
         cluster.terminateController();
         cluster.startController();
     }

@@ -15,8 +15,7 @@ import org.cloister.vm.controller.config.HostShape;
  * @param host slurmctld's, as {@code hostname -s} prints it there
  * @param address at which workers reach slurmctld
  * @param state folder of slurmctld's state, on the project's drive
- * @param hooks folder of {@code prolog} and {@code epilog} on the workers; contains nothing that a
- *     user can write
+ * @param hooks folder of {@code prolog} and {@code epilog} on the workers; contains nothing that a user can write
  * @param notifyFile that slurmctld's account may write to; it gets a line at each job's end
  * @param accounting address of slurmdbd; without it, nothing is accounted and no limit of an account or QOS applies
  * @param shapes of the site's hosts; a job that fits none is refused at submission; there is one placeholder node for
