@@ -35,6 +35,6 @@ class HostInstallationTest extends DaemonInstallationContract {
                 .contains("org.cloister.host.daemon.AgentHostMain source: shared objects file")
                 .contains("org.tomlj.Toml source: shared objects file");
         assertThat(root.text("sh", "-c", "echo odd | /usr/libexec/cloister/agent-host-root 2>/dev/null"))
-                .startsWith("refused want take, drain, resume, ticket or number");
+                .startsWith("refused want take, drain, resume, replace, ticket or number");
     }
 }

@@ -82,6 +82,11 @@ public final class AgentHostRootClient implements CgroupAttacher, TicketJobs, No
         ask("resume " + reason);
     }
 
+    @Override
+    public void replaceReason(DrainReason reason) throws IOException {
+        ask("replace " + reason);
+    }
+
     private void ask(String request) throws IOException {
         String answer = answer(request);
         if (answer.equals("ok")) {

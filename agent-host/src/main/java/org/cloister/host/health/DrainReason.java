@@ -73,6 +73,11 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
         }
     }
 
+    /** Returns the reason, none of ours, that replaces one of ours which Slurm has kept on a node in service. */
+    static String replacement(Instant now) {
+        return "not drained by agent-host since " + TIME.format(now);
+    }
+
     /** Returns Slurm's form. */
     @Override
     public String toString() {

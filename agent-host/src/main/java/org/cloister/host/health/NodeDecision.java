@@ -13,4 +13,11 @@ public sealed interface NodeDecision {
      * @param reason for which the node must still be drained
      */
     record Resume(DrainReason reason) implements NodeDecision {}
+
+    /**
+     * Replace the reason of a past drain.
+     *
+     * @param reason that the node, which is in service, must still have
+     */
+    record ReplaceReason(DrainReason reason) implements NodeDecision {}
 }

@@ -105,7 +105,8 @@ public final class NodeHealth {
         if (resumedByOther) {
             forgive(nowMs);
         }
-        return lasting(nowMs).or(() -> fault).map(why -> drain(why, nowMs)).orElse(NO_CHANGE);
+        Optional<NodeDecision> drain = lasting(nowMs).or(() -> fault).map(why -> drain(why, nowMs));
+        return drain.or(() -> seen.past().map(NodeDecision.ReplaceReason::new)).orElse(NO_CHANGE);
     }
 
     /** Records that agent-host drained the node: if it accepts jobs at the next check, someone else has resumed it. */
@@ -113,8 +114,9 @@ public final class NodeHealth {
         wasDrainedByUs = true;
     }
 
-    /** Records that agent-host resumed the node. */
+    /** Records that agent-host resumed the node, which is checked once more: Slurm may have kept the reason. */
     public void onResumed(long nowMs) {
+        checked = false;
         wasDrainedByUs = false;
         resumedMs = OptionalLong.of(nowMs);
     }

@@ -41,6 +41,12 @@ public final class NodeHealthMonitor implements AutoCloseable {
 
         /** Resumes the node, unless it is no longer drained for exactly this reason. Otherwise as {@link #drain}. */
         void resume(DrainReason reason) throws IOException;
+
+        /**
+         * Replaces the reason of a past drain of ours by one that is not ours, unless the node was taken out of service
+         * meanwhile. Otherwise as {@link #drain}.
+         */
+        void replaceReason(DrainReason reason) throws IOException;
     }
 
     private final NodeHealth health;
@@ -166,6 +172,9 @@ public final class NodeHealthMonitor implements AutoCloseable {
                 health.onResumed(clock.millis());
             }
             LOG.info("node: resumed, was drained: {}", resume.reason());
+        } else if (decision instanceof NodeDecision.ReplaceReason replace) {
+            commands.replaceReason(replace.reason());
+            LOG.info("node: in service; Slurm had kept the reason of the last drain: {}", replace.reason());
         }
     }
 

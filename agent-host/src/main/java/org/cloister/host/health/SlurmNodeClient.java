@@ -1,6 +1,7 @@
 package org.cloister.host.health;
 
 import java.io.IOException;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -25,14 +26,16 @@ public final class SlurmNodeClient implements NodeHealthMonitor.SlurmNodeQuery, 
 
     private final SlurmCommand slurm;
     private final String node;
+    private final InstantSource clock;
 
     /** @throws IllegalArgumentException if sinfo would not accept the name as one node's */
-    public SlurmNodeClient(SlurmCommand slurm, String node) {
+    public SlurmNodeClient(SlurmCommand slurm, String node, InstantSource clock) {
         if (!NODE.matcher(node).matches()) {
             throw new IllegalArgumentException("node: want " + NODE + ", have " + LogText.printable(node));
         }
         this.slurm = slurm;
         this.node = node;
+        this.clock = clock;
     }
 
     /**
@@ -87,6 +90,15 @@ public final class SlurmNodeClient implements NodeHealthMonitor.SlurmNodeQuery, 
                     "node " + node + " is not resumed: agent-host did not drain it; its state is " + seen);
         }
         update("state=resume");
+    }
+
+    @Override
+    public void replaceReason(DrainReason reason) throws IOException {
+        SlurmNodeState seen = readState();
+        if (!seen.past().equals(Optional.of(reason))) {
+            throw new IOException("node " + node + " keeps its reason: its state is " + seen);
+        }
+        update("reason=" + DrainReason.replacement(clock.instant()));
     }
 
     private void update(String... what) throws SlurmUnavailableException {

@@ -7,7 +7,7 @@ import java.util.Set;
  * State of this node in the Global Slurm.
  *
  * @param flags its state and flags, such as {@code idle} and {@code drain}
- * @param reason text given by the user who set the state; without meaning while the node accepts jobs
+ * @param reason text given by the user who set the state; while the node accepts jobs it is past, or none
  */
 public record SlurmNodeState(Set<String> flags, String reason) {
     public SlurmNodeState {
@@ -27,5 +27,13 @@ public record SlurmNodeState(Set<String> flags, String reason) {
     /** Returns the reason of our drain; empty if the node accepts jobs, or if someone else took it out of service. */
     public Optional<DrainReason> ours() {
         return flags.contains("drain") ? DrainReason.parse(reason) : Optional.empty();
+    }
+
+    /**
+     * Returns the reason of a past drain of ours, which Slurm 24.11 keeps on a node in service. It must not stay:
+     * slurmctld keeps it when it drains the node by itself, and that drain would look like ours.
+     */
+    public Optional<DrainReason> past() {
+        return isOutOfService() ? Optional.empty() : DrainReason.parse(reason);
     }
 }

@@ -75,6 +75,9 @@ class AgentHostRootClientTest {
         answer("ok\n");
         part.resume(REASON);
         assertThat(requests.take()).isEqualTo("resume " + REASON + "\n");
+        answer("ok\n");
+        part.replaceReason(REASON);
+        assertThat(requests.take()).isEqualTo("replace " + REASON + "\n");
     }
 
     @Test

@@ -128,5 +128,10 @@ class VmRunTest {
         public void resume(DrainReason reason) {
             throw new UnsupportedOperationException("the monitor is not started");
         }
+
+        @Override
+        public void replaceReason(DrainReason reason) {
+            throw new UnsupportedOperationException("the monitor is not started");
+        }
     }
 }

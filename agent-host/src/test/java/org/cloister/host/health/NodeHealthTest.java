@@ -3,6 +3,7 @@ package org.cloister.host.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -192,6 +193,32 @@ class NodeHealthTest {
         long resumed = drainedAndResumed();
         health.onVmEnded(ending(VmRunCode.HOST), resumed + 3600 * SECOND);
         assertThat(drained(IDLE, resumed + 3600 * SECOND).manualResume()).isFalse();
+    }
+
+    /** As in 24.11, which would keep it for a drain of its own. */
+    @Test
+    void a_reason_of_ours_does_not_stay_on_a_node_in_service() {
+        health.onPass(clean(), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
+        DrainReason reason = drained(IDLE, START);
+        SlurmNodeState ours = seen(reason, START);
+        SlurmNodeState kept = state("idle", reason.toString());
+        assertThat(decide(ours, START + CLEAN)).isEqualTo(new NodeDecision.Resume(reason));
+        health.onResumed(START + CLEAN);
+        assertThat(health.needsCheck(START + CLEAN)).isTrue();
+        assertThat(decide(kept, START + CLEAN)).isEqualTo(new NodeDecision.ReplaceReason(reason));
+        SlurmNodeState replaced = state("idle", DrainReason.replacement(Instant.ofEpochMilli(START + CLEAN)));
+        assertThat(decide(replaced, START + CLEAN)).isEqualTo(NO_CHANGE);
+        assertThat(decide(state("idle+drain", replaced.reason()), START + 9 * CLEAN))
+                .isEqualTo(NO_CHANGE);
+    }
+
+    @Test
+    void a_reason_of_ours_on_a_node_that_must_be_drained_is_replaced_by_the_drain() {
+        health.onPass(clean(), START);
+        health.onVmEnded(ending(VmRunCode.HOST), START);
+        DrainReason old = DrainReason.of("old", START - 99 * SECOND, false);
+        assertThat(decide(state("idle", old.toString()), START)).isInstanceOf(NodeDecision.Drain.class);
     }
 
     @Test

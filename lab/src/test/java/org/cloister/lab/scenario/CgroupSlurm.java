@@ -3,6 +3,7 @@ package org.cloister.lab.scenario;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
 import org.cloister.lab.Lab;
@@ -66,6 +67,8 @@ final class CgroupSlurm implements AutoCloseable {
         Path etc = machine.folder("etc/slurm");
         Files.writeString(etc.resolve("slurm.conf"), configuration());
         Files.writeString(etc.resolve("cgroup.conf"), StepCgroups.LIMITS);
+        Path prolog = Files.writeString(etc.resolve("prolog"), "#!/bin/sh\n[ ! -e /etc/slurm/prolog-fails ]\n");
+        Files.setPosixFilePermissions(prolog, PosixFilePermissions.fromString("rwxr-xr-x"));
         machine.folder("var/spool/slurmctld");
         machine.command("slurmctld", "-c", "-L", machine.log("slurmctld").toString())
                 .succeed();
@@ -88,6 +91,16 @@ final class CgroupSlurm implements AutoCloseable {
 
     String node() {
         return node;
+    }
+
+    /** Has the node's prolog fail from now on, upon which slurmctld drains the node by itself; or succeed again. */
+    void prologFails(boolean fails) throws IOException {
+        Path mark = machine.folder("etc/slurm").resolve("prolog-fails");
+        if (fails) {
+            Files.writeString(mark, "");
+        } else {
+            Files.deleteIfExists(mark);
+        }
     }
 
     /** Submits a job whose one step sleeps, on one CPU. @return its number */
@@ -151,6 +164,7 @@ final class CgroupSlurm implements AutoCloseable {
                 ReturnToService=2
                 KillWait=2
                 PrivateData=jobs
+                Prolog=/etc/slurm/prolog
                 NodeName=%s NodeHostname=step NodeAddr=127.0.0.1 CPUs=2 RealMemory=4000 State=UNKNOWN
                 PartitionName=secure Nodes=ALL Default=YES MaxTime=INFINITE State=UP
                 """.formatted(node);

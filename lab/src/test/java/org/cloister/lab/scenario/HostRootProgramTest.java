@@ -264,6 +264,8 @@ class HostRootProgramTest {
                 "drain cloister: $(touch " + made + ") (20260101T000000Z until clean 12345678)",
                 "resume",
                 "resume none",
+                "replace",
+                "replace none",
                 "ticket 1",
                 "ticket 0 " + TICKET,
                 "ticket 1 " + TICKET + "x",
@@ -272,7 +274,7 @@ class HostRootProgramTest {
                 "number sEKNKTV3WPV50;",
                 "x".repeat(4000));
         for (String each : lines) {
-            assertThat(raw(each)).as(each).startsWith("refused want take, drain, resume, ticket or number");
+            assertThat(raw(each)).as(each).startsWith("refused want take, drain, resume, replace, ticket or number");
         }
         assertThat(made).doesNotExist();
         assertThat(slurm.machine()

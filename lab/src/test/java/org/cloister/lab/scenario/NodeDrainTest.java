@@ -42,6 +42,9 @@ class NodeDrainTest {
     private static final VmRunResult FAULT = new VmRunResult(
             VmRunCode.HOST, VmRunPhase.SCRATCH, "no \"space\" left; it's $(reboot) `x` | full state=down", "free some");
 
+    /** Without a reason of ours, whether Slurm clears reasons or not. */
+    private static final String IN_SERVICE = "idle\\*? (none|not drained by agent-host since [0-9TZ]{16})";
+
     private static final ReconcilePass.Outcome CLEAN =
             new ReconcilePass.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());
     private static final ReconcilePass.Outcome TROUBLE = ReconcilePass.Outcome.failed("VM 1: its tap stays", 1);
@@ -74,7 +77,8 @@ class NodeDrainTest {
                                 SlurmCommandWrappers.install(slurm.machine()).folder()),
                         Optional.empty(),
                         Duration.ofSeconds(3)),
-                slurm.node());
+                slurm.node(),
+                InstantSource.system());
         watch = start();
     }
 
@@ -111,7 +115,7 @@ class NodeDrainTest {
         if (node.readState().isOutOfService()) {
             administrator("state=resume");
         }
-        Poll.until("an idle node", LIMIT, "read slurmctld's log", () -> sinfo().equals("idle none"));
+        Poll.until("an idle node", LIMIT, "read slurmctld's log", () -> sinfo().startsWith("idle "));
     }
 
     private static void administrator(String... what) throws IOException {
@@ -140,6 +144,15 @@ class NodeDrainTest {
         });
     }
 
+    /** Longer than what would be enough to resume a node of ours. */
+    private void awaitEnough() throws IOException {
+        long sinceMs = System.currentTimeMillis();
+        Poll.until("three seconds of looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
+            watch.onPass(CLEAN);
+            return System.currentTimeMillis() - sinceMs > 3000;
+        });
+    }
+
     @Test
     void a_fault_of_the_host_drains_the_node_until_it_was_clean_for_a_while() throws IOException {
         watch.onPass(CLEAN);
@@ -148,12 +161,11 @@ class NodeDrainTest {
                 CLEAN,
                 "drained cloister: scratch failed: no _space_ left; it_s __reboot_ _x_ _ full state=down; free some"
                         + " \\([0-9TZ]{16} until clean [0-9a-f]{8}\\)");
-        await(CLEAN, "idle\\*? none");
+        await(CLEAN, IN_SERVICE);
         watch.onVmEnded(FAULT);
         await(CLEAN, "drained cloister: scratch failed: .* until resumed [0-9a-f]{8}\\)");
         administrator("state=resume");
-        awaitLooks(1);
-        assertThat(sinfo()).matches("idle\\*? none");
+        await(CLEAN, IN_SERVICE);
     }
 
     @Test
@@ -161,7 +173,23 @@ class NodeDrainTest {
         await(TROUBLE, "drained cloister: cannot clean up: VM 1: its tap stays \\(.*\\)");
         watch.close();
         watch = start();
-        await(CLEAN, "idle\\*? none");
+        await(CLEAN, IN_SERVICE);
+    }
+
+    @Test
+    void what_slurmctld_drains_by_itself_after_a_drain_of_ours_stays_drained() throws IOException {
+        await(TROUBLE, "drained cloister: .*");
+        await(CLEAN, IN_SERVICE);
+        slurm.prologFails(true);
+        long job = slurm.submit("prolog", 100);
+        try {
+            await(CLEAN, "drained\\*? (Prolog error|batch job complete failure|not drained by agent-host since .*)");
+            awaitEnough();
+            assertThat(sinfo()).startsWith("drained");
+        } finally {
+            slurm.prologFails(false);
+            slurm.cancel(job);
+        }
     }
 
     @Test
@@ -183,12 +211,7 @@ class NodeDrainTest {
         await(CLEAN, "drained cloister: .*");
         String changed = node.readState().reason() + " - looked at by ann";
         administrator("reason=" + changed);
-        long sinceMs = System.currentTimeMillis();
-        // Longer than what would be enough.
-        Poll.until("three seconds of looks", LIMIT, "read the test's output", Duration.ofMillis(100), () -> {
-            watch.onPass(CLEAN);
-            return System.currentTimeMillis() - sinceMs > 3000;
-        });
+        awaitEnough();
         assertThat(sinfo()).isEqualTo("drained " + changed);
     }
 
