@@ -139,7 +139,7 @@ final class HostDaemon implements AutoCloseable {
         components.push(() -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly());
         HostSlurmConfig slurmConfig = config.slurm();
         SlurmCommand slurm = new SlurmCommand(slurmConfig.programs(), slurmConfig.configuration(), slurmConfig.limit());
-        SlurmNodeClient node = new SlurmNodeClient(slurm, slurmConfig.node(), clock);
+        SlurmNodeClient node = new SlurmNodeClient(slurm, slurmConfig.node());
         AgentHostRootClient root = new AgentHostRootClient(config.folders().root(), ROOT_LIMIT);
         boolean isRoot = isRoot();
         TicketJobs jobs = new CachedTicketJobs(isRoot ? ticketJobs(slurm) : root);

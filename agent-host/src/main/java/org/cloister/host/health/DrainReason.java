@@ -22,6 +22,9 @@ import java.util.regex.Pattern;
  * @param manualResume whether only an administrator resumes the node
  */
 public record DrainReason(String text, Instant since, boolean manualResume) {
+    /** Replaces a reason of ours that Slurm has kept on a node in service; {@code agent-host-root} has it, too. */
+    static final String REPLACEMENT = "not drained by agent-host";
+
     private static final int MAX_WHAT = 160;
     private static final int DIGEST_BYTES = 4;
     private static final String MARK = "cloister: ";
@@ -71,11 +74,6 @@ public record DrainReason(String text, Instant since, boolean manualResume) {
         } catch (DateTimeParseException e) {
             return Optional.empty();
         }
-    }
-
-    /** Returns the reason, none of ours, that replaces one of ours which Slurm has kept on a node in service. */
-    static String replacement(Instant now) {
-        return "not drained by agent-host since " + TIME.format(now);
     }
 
     /** Returns Slurm's form. */

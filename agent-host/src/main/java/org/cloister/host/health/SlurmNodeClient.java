@@ -1,7 +1,6 @@
 package org.cloister.host.health;
 
 import java.io.IOException;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
@@ -26,16 +25,14 @@ public final class SlurmNodeClient implements NodeHealthMonitor.SlurmNodeQuery, 
 
     private final SlurmCommand slurm;
     private final String node;
-    private final InstantSource clock;
 
     /** @throws IllegalArgumentException if sinfo would not accept the name as one node's */
-    public SlurmNodeClient(SlurmCommand slurm, String node, InstantSource clock) {
+    public SlurmNodeClient(SlurmCommand slurm, String node) {
         if (!NODE.matcher(node).matches()) {
             throw new IllegalArgumentException("node: want " + NODE + ", have " + LogText.printable(node));
         }
         this.slurm = slurm;
         this.node = node;
-        this.clock = clock;
     }
 
     /**
@@ -98,7 +95,7 @@ public final class SlurmNodeClient implements NodeHealthMonitor.SlurmNodeQuery, 
         if (!seen.past().equals(Optional.of(reason))) {
             throw new IOException("node " + node + " keeps its reason: its state is " + seen);
         }
-        update("reason=" + DrainReason.replacement(clock.instant()));
+        update("reason=" + DrainReason.REPLACEMENT);
     }
 
     private void update(String... what) throws SlurmUnavailableException {

@@ -3,7 +3,6 @@ package org.cloister.host.health;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -207,7 +206,7 @@ class NodeHealthTest {
         health.onResumed(START + CLEAN);
         assertThat(health.needsCheck(START + CLEAN)).isTrue();
         assertThat(decide(kept, START + CLEAN)).isEqualTo(new NodeDecision.ReplaceReason(reason));
-        SlurmNodeState replaced = state("idle", DrainReason.replacement(Instant.ofEpochMilli(START + CLEAN)));
+        SlurmNodeState replaced = state("idle", DrainReason.REPLACEMENT);
         assertThat(decide(replaced, START + CLEAN)).isEqualTo(NO_CHANGE);
         assertThat(decide(state("idle+drain", replaced.reason()), START + 9 * CLEAN))
                 .isEqualTo(NO_CHANGE);

@@ -1,9 +1,11 @@
 package org.cloister.lab.scenario;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.host.control.VmRunPhase;
 import org.cloister.host.control.VmRunResult;
 import org.cloister.host.daemon.AgentHostRootClient;
+import org.cloister.host.health.DrainReason;
 import org.cloister.host.health.NodeHealth;
 import org.cloister.host.health.NodeHealthMonitor;
 import org.cloister.host.health.SlurmNodeClient;
@@ -43,7 +46,7 @@ class NodeDrainTest {
             VmRunCode.HOST, VmRunPhase.SCRATCH, "no \"space\" left; it's $(reboot) `x` | full state=down", "free some");
 
     /** Without a reason of ours, whether Slurm clears reasons or not. */
-    private static final String IN_SERVICE = "idle\\*? (none|not drained by agent-host since [0-9TZ]{16})";
+    private static final String IN_SERVICE = "idle\\*? (none|not drained by agent-host)";
 
     private static final ReconcilePass.Outcome CLEAN =
             new ReconcilePass.Outcome(List.of(), Set.of(), List.of(), List.of(), List.of(), 1, OptionalLong.empty());
@@ -77,17 +80,20 @@ class NodeDrainTest {
                                 SlurmCommandWrappers.install(slurm.machine()).folder()),
                         Optional.empty(),
                         Duration.ofSeconds(3)),
-                slurm.node(),
-                InstantSource.system());
-        watch = start();
+                slurm.node());
+        watch = start(rootProgram());
     }
 
-    private NodeHealthMonitor start() {
+    private static AgentHostRootClient rootProgram() {
+        return new AgentHostRootClient(socket.path(), Duration.ofSeconds(30));
+    }
+
+    private NodeHealthMonitor start(NodeHealthMonitor.SlurmNodeCommands commands) {
         NodeHealthMonitor started = new NodeHealthMonitor(
                 new NodeHealth(
                         new NodeHealth.Delays(Duration.ofMillis(300), Duration.ofSeconds(2), Duration.ofHours(1))),
                 this::queryState,
-                new AgentHostRootClient(socket.path(), Duration.ofSeconds(30)),
+                commands,
                 List::of,
                 InstantSource.system(),
                 Duration.ofMillis(200));
@@ -172,7 +178,15 @@ class NodeDrainTest {
     void who_cannot_clean_up_takes_no_more_work_and_the_next_process_resumes_it() throws IOException {
         await(TROUBLE, "drained cloister: cannot clean up: VM 1: its tap stays \\(.*\\)");
         watch.close();
-        watch = start();
+        watch = start(rootProgram());
+        await(CLEAN, IN_SERVICE);
+    }
+
+    @Test
+    void a_daemon_that_is_root_needs_no_root_program() throws IOException {
+        watch.close();
+        watch = start(node);
+        await(TROUBLE, "drained cloister: .*");
         await(CLEAN, IN_SERVICE);
     }
 
@@ -183,12 +197,22 @@ class NodeDrainTest {
         slurm.prologFails(true);
         long job = slurm.submit("prolog", 100);
         try {
-            await(CLEAN, "drained\\*? (Prolog error|batch job complete failure|not drained by agent-host since .*)");
+            await(CLEAN, "drained\\*? (Prolog error|batch job complete failure|not drained by agent-host)");
             awaitEnough();
             assertThat(sinfo()).startsWith("drained");
         } finally {
             slurm.prologFails(false);
             slurm.cancel(job);
+        }
+    }
+
+    @Test
+    void a_node_in_service_without_this_reason_is_neither_resumed_nor_given_another() {
+        DrainReason reason = new DrainReason("scratch failed", Instant.EPOCH, false);
+        for (NodeHealthMonitor.SlurmNodeCommands each : List.of(node, rootProgram())) {
+            assertThatThrownBy(() -> each.resume(reason)).hasMessageMatching(".*(not resumed|want it drained).*");
+            assertThatThrownBy(() -> each.replaceReason(reason))
+                    .hasMessageMatching(".*(keeps its reason|want it with this reason).*");
         }
     }
 
