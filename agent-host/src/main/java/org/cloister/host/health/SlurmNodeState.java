@@ -31,7 +31,7 @@ public record SlurmNodeState(Set<String> flags, String reason) {
 
     /**
      * Returns the reason of a past drain of ours, which Slurm 24.11 keeps on a node in service. It must not stay:
-     * slurmctld keeps it when it drains the node by itself, and that drain would look like ours.
+     * for some drains slurmctld sets a reason only where there is none, and such a drain would look like ours.
      */
     public Optional<DrainReason> past() {
         return isOutOfService() ? Optional.empty() : DrainReason.parse(reason);

@@ -194,7 +194,7 @@ class NodeHealthTest {
         assertThat(drained(IDLE, resumed + 3600 * SECOND).manualResume()).isFalse();
     }
 
-    /** As in 24.11, which would keep it for a drain of its own. */
+    /** As in 24.11, which would keep it for some drains of its own. */
     @Test
     void a_reason_of_ours_does_not_stay_on_a_node_in_service() {
         health.onPass(clean(), START);
