@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.cloister.base.encoding.Digest;
+import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CircuitException;
 import org.cloister.protocol.circuit.CloseReason;
@@ -52,6 +53,7 @@ import org.junit.jupiter.api.io.TempDir;
  * spoke, and what one of them vouched for is what the other one showed; or both know that there is nothing.
  */
 @Tag("boundary")
+@SampledScenario(value = 2, cases = 3)
 @Timeout(900)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class ChannelConversationTest {

@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.key.LoginFolder;
+import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.relay.links.LoopbackRelay;
@@ -142,6 +143,7 @@ class DeviceConversationTest {
     @Test
     @Tag("scenario")
     @Tag("boundary")
+    @SampledScenario(value = 1, cases = 3)
     void wherever_the_link_is_cut_what_is_signed_is_taken_once_or_not_sent() throws Exception {
         wire.count();
         String first = open("a sound wire").orElseThrow();

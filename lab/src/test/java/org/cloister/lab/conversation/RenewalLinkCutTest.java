@@ -16,6 +16,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.cloister.ctl.authority.EnrolmentFileStore;
 import org.cloister.ctl.authority.EnrolmentState;
+import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.relay.links.RelayFixture;
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.io.TempDir;
  * host has its next certificate in the end.
  */
 @Tag("boundary")
+@SampledScenario(value = 2, cases = 3)
 @Timeout(180)
 class RenewalLinkCutTest {
     /** Half of it is over some seconds after it is issued, for it begins two minutes before. */

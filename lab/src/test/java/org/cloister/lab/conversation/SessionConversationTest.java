@@ -25,6 +25,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.PersonFixture;
+import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.transport.circuit.FaultyPath;
@@ -47,6 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
  * {@code -Dcloister.sweep.all=true} leaves none out, {@code -Dcloister.seed} repeats.
  */
 @Tag("boundary")
+@SampledScenario(value = 1, cases = 3)
 @Timeout(1200)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class SessionConversationTest extends PersonFixture {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.cloister.lab.SampledScenario;
 import org.cloister.transport.link.RecordCuttingProxy;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,6 +46,7 @@ class TicketConversationTest {
     @Test
     @Tag("scenario")
     @Tag("boundary")
+    @SampledScenario(value = 2, cases = 3)
     void wherever_the_link_is_cut_each_thing_happens_once() throws Exception {
         TicketScenario whole = scenarios::live;
         TicketScenario withdrawn = scenarios::withdrawn;

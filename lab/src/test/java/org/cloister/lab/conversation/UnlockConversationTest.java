@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.ctl.Cli;
 import org.cloister.ctl.OpenerFixture;
+import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.transport.circuit.FaultyPath;
@@ -137,6 +138,7 @@ class UnlockConversationTest extends OpenerFixture {
     @Test
     @Tag("scenario")
     @Tag("boundary")
+    @SampledScenario(value = 0, cases = 3)
     void each_circuit_that_ends_before_the_keys_is_followed_by_another_and_the_vm_is_opened_once() throws Exception {
         RecordCounts counts = sound();
         restart();
@@ -162,6 +164,7 @@ class UnlockConversationTest extends OpenerFixture {
     @Test
     @Tag("scenario")
     @Tag("boundary")
+    @SampledScenario(value = 0, cases = 3)
     void whatever_is_lost_after_the_keys_both_ends_know_whether_the_drive_is_open() throws Exception {
         RecordCounts counts = sound();
         for (Kind lost : List.of(Kind.CUT_BEFORE, Kind.STALL)) {
@@ -191,6 +194,7 @@ class UnlockConversationTest extends OpenerFixture {
     @Test
     @Tag("scenario")
     @Tag("boundary")
+    @SampledScenario(value = 0, cases = 3)
     void each_later_circuit_that_ends_is_followed_by_another_until_the_opener_has_heard_of_the_drive()
             throws Exception {
         RecordCounts counts = sound();

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.lab.Lab;
+import org.cloister.lab.SampledScenario;
 import org.cloister.lab.project.MemberDevice;
 import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;

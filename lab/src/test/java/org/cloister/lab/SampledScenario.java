@@ -1,4 +1,4 @@
-package org.cloister.lab.scenario;
+package org.cloister.lab;
 
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;
@@ -10,13 +10,13 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One of several cases that need the same VMs, of which {@code lab/test} draws one, by its seed. With {@code --all} and by Maven
- * alone all of them run.
+ * One of several cases that take long, of which {@code lab/test} draws one, by its seed. With {@code --all} and by Maven alone all
+ * of them run.
  */
-@Target(ElementType.METHOD)
+@Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(SampledScenario.Condition.class)
-@interface SampledScenario {
+public @interface SampledScenario {
     /** Its number, from 0. */
     int value();
 
