@@ -17,7 +17,11 @@ record SshdConfig(Path hostKey, String login, SshPublicKey key, CertificateRole 
     private static final String NO_RC = "SHLVL=1";
 
     private static final String CIPHERS = "aes256-gcm@openssh.com";
-    private static final String EXCHANGES = "ecdh-sha2-nistp384";
+    /**
+     * The first is a hybrid, which OpenSSH 8.5 to 10.6 know by this name: from 10.1 on ssh warns its user of a key
+     * exchange that is not post-quantum. The other is for devices in FIPS mode.
+     */
+    private static final String EXCHANGES = "sntrup761x25519-sha512@openssh.com,ecdh-sha2-nistp384";
     /** Set, although the ciphers authenticate by themselves. */
     private static final String MACS = "hmac-sha2-512-etm@openssh.com,hmac-sha2-256-etm@openssh.com";
 
