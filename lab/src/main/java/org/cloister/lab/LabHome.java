@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,12 @@ public record LabHome(Path root) {
             throw new LabException("guest image: no " + variant + " image at " + link, "run lab/setup");
         }
         return link;
+    }
+
+    /** Returns the image to compare with, which nothing here makes: somebody linked it as {@code before}. */
+    public Optional<Path> earlierImage() throws IOException {
+        Path link = root.resolve("images").resolve("before");
+        return Files.exists(link) ? Optional.of(link.toRealPath()) : Optional.empty();
     }
 
     public List<LabName> labs() throws IOException {

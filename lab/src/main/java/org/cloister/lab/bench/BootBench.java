@@ -6,6 +6,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
@@ -21,7 +23,8 @@ import org.cloister.protocol.image.ImageManifest;
 /**
  * Measures the time from the start of the emulator to a line on the console from user space. Ours is a whole image
  * started through libvirt, whose first unit prints the line; the peer is a bare emulator with the same firmware,
- * kernel, memory and processor, whose initramfs has one program that prints it.
+ * kernel, memory and processor, whose initramfs has one program that prints it. An earlier image, if the lab's folder
+ * has one, is measured beside ours in the same turns, with the size of its files.
  */
 final class BootBench implements Benches.Bench {
     private static final Duration LIMIT = Duration.ofMinutes(2);
@@ -31,6 +34,7 @@ final class BootBench implements Benches.Bench {
     @Override
     public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path image = home.image("lab").toRealPath();
+        Optional<Path> before = home.earlierImage();
         Lab.remove(home, NAME);
         Lab lab = Lab.up(home, NAME, new ProgressLog(System.err));
         try {
@@ -38,11 +42,20 @@ final class BootBench implements Benches.Bench {
             Path initrd = bareInitrd(host);
             double[] ours = new double[repetitions];
             double[] peer = new double[repetitions];
+            double[] earlier = new double[repetitions];
             for (int i = 0; i < repetitions; i++) {
                 ours[i] = secure(host, image);
                 peer[i] = bare(host, image, initrd);
+                if (before.isPresent()) {
+                    earlier[i] = secure(host, before.get());
+                }
             }
             figures.times("userspace", ours, peer);
+            figures.alone("size", megabytes(image), "MB");
+            if (before.isPresent()) {
+                figures.times("userspace_before", ours, earlier);
+                figures.peerAlone("size_before", megabytes(before.get()), "MB");
+            }
         } finally {
             Lab.remove(home, NAME);
         }
@@ -105,6 +118,12 @@ final class BootBench implements Benches.Bench {
         String script = "cd \"$1\" && musl-gcc -static -Os -o init init.c && echo init | cpio -o -H newc >bare.img";
         LabCommand.of("sh", "-c", script, "bare", folder.toString()).succeed();
         return folder.resolve("bare.img");
+    }
+
+    private static double[] megabytes(Path image) throws IOException {
+        try (Stream<Path> files = Files.list(image)) {
+            return new double[] {files.mapToLong(file -> file.toFile().length()).sum() / 1e6};
+        }
     }
 
     private static double seconds(long from) {
