@@ -51,7 +51,8 @@ gather() {
 command_line() {
     local name part layer
     # Whoever starts the VM could otherwise give systemd files and settings beside what the manifest has (SMBIOS, fw_cfg).
-    printf 'quiet panic=-1 systemd.import_credentials=no'
+    # No security module that nothing here has a policy for: systemd loads a program into the kernel for one of them, bpf.
+    printf 'quiet panic=-1 systemd.import_credentials=no lsm=lockdown,landlock,yama'
     for name in $(all_layers); do
         part=$(layer_part "$name")
         printf ' cloister.layer=%s,%s,%s' "$name" "$(cat "$part.blocks")" "$(cat "$part.root")"

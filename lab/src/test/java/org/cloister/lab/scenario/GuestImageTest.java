@@ -120,6 +120,9 @@ class GuestImageTest {
     void is_closed_against_its_own_users() throws IOException {
         assertThat(vm.succeed("cat", "/proc/sys/kernel/yama/ptrace_scope").strip())
                 .isEqualTo("3");
+        assertThat(vm.succeed("cat", "/sys/kernel/security/lsm").split(",", -1))
+                .contains("lockdown", "yama")
+                .doesNotContain("bpf", "tomoyo", "apparmor");
         assertThat(vm.succeed("cat", "/proc/sys/user/max_user_namespaces").strip())
                 .isEqualTo("0");
         assertThat(vm.succeed("grep", " /proc proc ", "/proc/mounts")).containsPattern("hidepid=(2|invisible)");
