@@ -77,7 +77,7 @@ final class HostBench implements Benches.Bench {
     private static List<String> argv(LabHost host, Path images, Path bare, CgroupJobStep step, int repetitions)
             throws IOException {
         return host.command(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        host.java().toString(),
                         // As in the package's launcher.
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",

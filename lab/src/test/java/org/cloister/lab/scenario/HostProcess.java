@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -40,7 +39,7 @@ final class HostProcess implements AutoCloseable {
     /** @param halt a point of {@link KillPoints}, or the empty text */
     static HostProcess start(LabHost host, Duration powerOff, String halt) throws IOException {
         List<String> argv = host.command(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        host.java().toString(),
                         "-XX:+UseSerialGC",
                         "-XX:TieredStopAtLevel=1",
                         "-Xshare:auto",
