@@ -13,10 +13,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.cloister.protocol.ticket.Opening;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An opener gives no drive's key to a VM of a host whose key the site has taken back, whatever relay and owners say of it. */
+@Tag("boundary")
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class RevokedHostTest extends UnlockCommandFixture {

@@ -13,10 +13,12 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** The files beside are what reviewers read; what the code writes now lies in target/golden. */
+@Tag("boundary")
 class DomainXmlTest {
     private static final Path WRITTEN = Path.of("target", "golden");
 

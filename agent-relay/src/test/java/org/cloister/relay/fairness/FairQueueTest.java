@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class FairQueueTest {
     private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
     private static final int QUANTUM = 16;

@@ -8,8 +8,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class PendingConnectionsTest {
     private static final int MOST = 6;
     private static final long YOUNG_NS = TimeUnit.MILLISECONDS.toNanos(300);

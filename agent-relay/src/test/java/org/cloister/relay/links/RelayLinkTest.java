@@ -18,8 +18,10 @@ import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.tls.TlsCredential;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class RelayLinkTest {
     private static RelayLink attached(TestSite site, EmbeddedChannel stream) throws Exception {
         TlsCredential own = site.credential(RelayFixture.HOST);

@@ -19,11 +19,13 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.StreamRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A stranger who keeps as many silent connections as the relay allows, and agents who come all the same. */
+@Tag("boundary")
 @Timeout(120)
 @SuppressWarnings("NullAway") // set up before each
 class SilentConnectionsTest {

@@ -13,8 +13,10 @@ import org.cloister.protocol.audit.AuditHead;
 import org.cloister.protocol.audit.AuditRecord;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class AuditBudgetTest {
     private static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
     private static final long PER_DAY = 100_000;

@@ -22,9 +22,11 @@ import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.state.AuditSpace;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests how much one project can make the relay record, and what continues when that is used up. */
+@Tag("boundary")
 @SuppressWarnings("NullAway") // set up before each
 class AuditSpaceTest extends TicketFixture {
     private static final int REFUSALS = 400;

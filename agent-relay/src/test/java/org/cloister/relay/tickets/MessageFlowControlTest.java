@@ -10,8 +10,10 @@ import io.netty.channel.embedded.EmbeddedChannel;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.transport.link.MessageFraming;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class MessageFlowControlTest {
     private final EmbeddedChannel stream = new EmbeddedChannel();
     private final MessageFlowControl flowControl = new MessageFlowControl(stream);

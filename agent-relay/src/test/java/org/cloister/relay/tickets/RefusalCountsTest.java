@@ -12,8 +12,10 @@ import java.util.Random;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.ticket.TicketClause;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class RefusalCountsTest {
     private static final Instant NOON = Instant.parse("2026-11-22T12:00:00Z");
     private static final String PROJECT = "p".repeat(52);

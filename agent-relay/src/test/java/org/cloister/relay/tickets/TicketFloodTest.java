@@ -20,11 +20,13 @@ import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Devices that flood their streams of tickets. Real links and streams; each costs the relay something bounded. */
+@Tag("boundary")
 @Timeout(120)
 @SuppressWarnings("NullAway") // set up before each
 class TicketFloodTest {

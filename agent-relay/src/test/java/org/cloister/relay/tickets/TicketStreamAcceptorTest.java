@@ -16,8 +16,10 @@ import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.ProtocolLimits;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // nothing of the office is asked
 class TicketStreamAcceptorTest {
     @Test

@@ -14,8 +14,10 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 @SuppressWarnings("NullAway") // a promise of nothing is kept with null
 class TicketStreamLimitsTest {
     private final TicketStreamLimits shares = new TicketStreamLimits(new TicketMetrics(new MetricRegistry(), ""), 1);

@@ -37,9 +37,11 @@ import org.cloister.protocol.identity.KeySamples;
 import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.RevocationLists;
 import org.cloister.protocol.identity.TrustAnchors;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+@Tag("boundary")
 class RegistrationAuthorityTest {
     private static final CertificateName H1 = new CertificateName("h1", "host", CertificateName.SITE);
     private static final Duration HOUR = Duration.ofHours(1);

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.Set;
 import org.cloister.luks.secret.SecretMemory;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -16,6 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Headers that the real library takes, and that are not what it was asked to make: none is mapped. */
+@Tag("boundary")
 class LuksHeaderFormTest {
     private static final MappingName NAME = new MappingName("cloister-header-form-test");
 

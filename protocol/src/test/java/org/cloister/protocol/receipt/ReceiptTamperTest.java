@@ -16,8 +16,10 @@ import org.cloister.protocol.handover.WorkerName;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.receipt.ReceiptFinding.Level;
 import org.cloister.protocol.ticket.TicketEnd;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("boundary")
 class ReceiptTamperTest {
     private final ReceiptFixture world = new ReceiptFixture(2);
 

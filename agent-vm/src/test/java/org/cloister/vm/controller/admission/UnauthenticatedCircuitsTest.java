@@ -10,9 +10,11 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.handover.BootFixture;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests which circuits are closed when there are too many of them. */
+@Tag("boundary")
 class UnauthenticatedCircuitsTest {
     private final UnauthenticatedCircuits<IncomingCircuit> circuits =
             new UnauthenticatedCircuits<>(IncomingCircuit::key);

@@ -28,6 +28,7 @@ import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Circuits in a worker's name that show a boot certificate of their own making: whatever they say, the slot's worker and its
  * host are not touched.
  */
+@Tag("boundary")
 class UnauthenticatedWorkerTest {
     private final AdmissionFixture fixture;
     private final List<AdmissionFixture.Vm> vms = new ArrayList<>();

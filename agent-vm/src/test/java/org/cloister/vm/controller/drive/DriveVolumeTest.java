@@ -16,12 +16,14 @@ import org.cloister.luks.volume.VolumeException;
 import org.cloister.luks.volume.VolumeFormat;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** A drive's header in a file, by the real libcryptsetup; what needs a kernel with device-mapper runs in a guest. */
+@Tag("boundary")
 class DriveVolumeTest {
     private static final VolumeFormat FORMAT = VolumeFormat.labelled("project/test");
     private static final long BYTES = 128L << 20;

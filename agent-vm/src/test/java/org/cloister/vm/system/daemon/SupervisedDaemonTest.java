@@ -14,10 +14,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.cloister.base.process.ProcessRunner;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A daemon is kept running, found again by the next agent, and nobody else's process is taken for it. */
+@Tag("boundary")
 class SupervisedDaemonTest {
     private static final List<String> SLEEP = List.of("sleep", "600");
 
