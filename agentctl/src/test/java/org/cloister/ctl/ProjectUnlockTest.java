@@ -35,12 +35,10 @@ import org.cloister.protocol.policy.VmShape;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** An opener's device and the controlling VM that it opened: what it believes, and what it gives. */
-@Tag("boundary")
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class ProjectUnlockTest extends UnlockCommandFixture {
