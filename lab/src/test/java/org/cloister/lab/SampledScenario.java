@@ -10,8 +10,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * One of several cases that take long, of which {@code lab/test} draws one, by its seed. With {@code --all} and by Maven alone all
- * of them run.
+ * One of several cases that take long, of which {@code lab/test} draws one among its scenarios, by its seed. With {@code --all}, by
+ * {@code mvn verify} and by Maven alone all of them run.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
@@ -23,7 +23,7 @@ public @interface SampledScenario {
     /** How many there are. */
     int cases();
 
-    /** Reads {@code cloister.sweep.all} and {@code cloister.seed}. */
+    /** Reads {@code cloister.sweep.all}, {@code cloister.seed}, and {@code cloister.turn}, which runs of scenarios have, maybe empty. */
     final class Condition implements ExecutionCondition {
         @Override
         public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {
@@ -31,7 +31,10 @@ public @interface SampledScenario {
                     .map(element -> element.getAnnotation(SampledScenario.class))
                     .orElse(null);
             Long seed = Long.getLong("cloister.seed");
-            if (own == null || seed == null || Boolean.getBoolean("cloister.sweep.all")) {
+            boolean isDrawn = seed != null
+                    && System.getProperty("cloister.turn") != null
+                    && !Boolean.getBoolean("cloister.sweep.all");
+            if (own == null || !isDrawn) {
                 return ConditionEvaluationResult.enabled("all cases run");
             }
             // Turns are the rest of a division by 12: each turn has each case.
