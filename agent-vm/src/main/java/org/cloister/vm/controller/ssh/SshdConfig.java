@@ -18,7 +18,7 @@ record SshdConfig(Path hostKey, String login, SshPublicKey key, CertificateRole 
 
     private static final String CIPHERS = "aes256-gcm@openssh.com";
     /**
-     * The first is a hybrid, which OpenSSH 8.5 to 10.6 know by this name: from 10.1 on ssh warns its user of a key
+     * The first is a hybrid, which OpenSSH 9.2 to 10.6 know by this name: from 10.1 on ssh warns its user of a key
      * exchange that is not post-quantum. The other is for devices in FIPS mode.
      */
     private static final String EXCHANGES = "sntrup761x25519-sha512@openssh.com,ecdh-sha2-nistp384";

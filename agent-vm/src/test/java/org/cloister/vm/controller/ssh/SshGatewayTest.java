@@ -81,31 +81,6 @@ class SshGatewayTest extends SingleLoginFixture {
     }
 
     @Test
-    void the_key_exchange_is_post_quantum_or_of_p384_and_no_other() throws Exception {
-        try (var call = ada.calls(CertificateRole.MEMBER)) {
-            assertThat(exchange(call)).contains("kex: algorithm: sntrup761x25519-sha512@openssh.com");
-        }
-        try (var call = ada.calls(CertificateRole.MEMBER)) {
-            assertThat(exchange(call, "-o", "KexAlgorithms=ecdh-sha2-nistp384"))
-                    .contains("kex: algorithm: ecdh-sha2-nistp384", "Authenticated to");
-        }
-        try (var call = ada.calls(CertificateRole.MEMBER)) {
-            assertThat(exchange(call, "-o", "KexAlgorithms=curve25519-sha256"))
-                    .contains("no matching key exchange method found")
-                    .doesNotContain("Authenticated to");
-        }
-    }
-
-    /** What ssh says of it. */
-    private String exchange(SshGatewayFixture.SshCircuit call, String... options) throws Exception {
-        List<String> argv = new ArrayList<>(List.of("ssh", "-o", "LogLevel=DEBUG1"));
-        argv.addAll(List.of(options));
-        argv.addAll(call.options(call.identity()));
-        argv.addAll(List.of("-p", String.valueOf(call.port()), "ada@127.0.0.1", "true"));
-        return fixture.run(argv, "").errors();
-    }
-
-    @Test
     void another_persons_key_opens_no_session_and_nobody_is_another_login() throws Exception {
         try (var other = ada.calls(CertificateRole.MEMBER);
                 var call = ada.calls(CertificateRole.MEMBER)) {
