@@ -30,8 +30,8 @@ public record SlurmNodeState(Set<String> flags, String reason) {
     }
 
     /**
-     * Returns the reason of a past drain of ours, which Slurm 24.11 keeps on a node in service. It must not stay:
-     * for some drains slurmctld sets a reason only where there is none, and such a drain would look like ours.
+     * Returns the reason of a past drain of ours, which Slurm 24.11 keeps on a node in service. It must not stay: some
+     * drains by slurmctld leave an existing reason as it is, so that we would take them for ours.
      */
     public Optional<DrainReason> past() {
         return isOutOfService() ? Optional.empty() : DrainReason.parse(reason);
