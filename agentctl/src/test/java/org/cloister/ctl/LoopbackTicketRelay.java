@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
@@ -73,6 +74,10 @@ final class LoopbackTicketRelay implements AutoCloseable {
     private long newest;
     private final List<Channel> attached = new CopyOnWriteArrayList<>();
     private final LinkedBlockingQueue<Digest> kept = new LinkedBlockingQueue<>();
+    /** Streams of tickets that devices opened. */
+    final AtomicInteger ticketStreams = new AtomicInteger();
+    /** So many updates of another opening, which nobody asked for, follow each answer. */
+    volatile int unasked;
     /** What refusals say. */
     volatile Optional<String> otherText = Optional.empty();
 
@@ -274,6 +279,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
                                         : new MessageFraming(ProtocolLimits.AGENT_MESSAGE_BYTES, AgentMessage::read),
                                 tickets ? new TicketServer(link) : new AttachHandler());
                 if (tickets) {
+                    ticketStreams.incrementAndGet();
                     ctx.writeAndFlush(
                             MessageFraming.frame(new RelayTicketMessage.Welcome(ByteString.EMPTY, List.of()).wire()));
                 }
@@ -321,6 +327,10 @@ final class LoopbackTicketRelay implements AutoCloseable {
                 link.close();
             } else {
                 ctx.channel().writeAndFlush(MessageFraming.frame(answer.wire()));
+                RelayTicketMessage other = update("b".repeat(26), TicketState.QUEUED, Optional.empty());
+                for (int i = 0; i < unasked; i++) {
+                    ctx.channel().writeAndFlush(MessageFraming.frame(other.wire()));
+                }
             }
         }
     }

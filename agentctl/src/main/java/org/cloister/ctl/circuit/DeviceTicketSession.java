@@ -11,14 +11,21 @@ import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.TicketStream;
 import org.jspecify.annotations.Nullable;
 
-/** Device's link with its ticket stream. Received messages wait until they are read; once closed, each read fails. */
+/**
+ * Device's link with its ticket stream. Received messages wait until they are read; a relay that lets too many of them
+ * wait loses the stream.
+ */
 public final class DeviceTicketSession implements TicketStream.Events, AutoCloseable {
     private static final long ANSWER_S = 20;
+    /** Maximum number of messages that wait: a device requests one thing at a time, and may read none for minutes. */
+    private static final int UNREAD = 64;
 
     private final RelayLinkOptions.AttachedLink attached;
     private final BlockingQueue<Optional<RelayTicketMessage>> messages = new LinkedBlockingQueue<>();
     private volatile @Nullable TicketStream stream;
     private volatile String why = "";
+    /** Set when too many messages wait; used on the event loop only. */
+    private boolean flooded;
 
     private DeviceTicketSession(RelayLinkOptions.AttachedLink attached) {
         this.attached = attached;
@@ -84,12 +91,17 @@ public final class DeviceTicketSession implements TicketStream.Events, AutoClose
     @Override
     public void onMessage(TicketStream on, RelayTicketMessage message) {
         stream = on;
-        messages.add(Optional.of(message));
+        if (messages.size() < UNREAD && !flooded) {
+            messages.add(Optional.of(message));
+        } else if (!flooded) {
+            flooded = true;
+            on.close();
+        }
     }
 
     @Override
     public void onClosed(String reason) {
-        why = reason;
+        why = flooded ? UNREAD + " messages wait unread, which is the limit" : reason;
         messages.add(Optional.empty());
     }
 

@@ -36,7 +36,7 @@ final class OpeningSigner {
         this.name = name;
         this.own = own;
         this.key = key;
-        this.chain = chain;
+        this.chain = List.copyOf(chain);
     }
 
     static OpeningSigner of(LoginFolder login, TrustStore trustStore) throws IOException {
@@ -52,7 +52,7 @@ final class OpeningSigner {
                     found.name(),
                     own,
                     SigningKey.of(new KeyPair(own.chain().get(0).getPublicKey(), own.key())),
-                    List.copyOf(chain));
+                    chain);
         } catch (NoSuchFileException e) {
             throw new IOException(
                     login.path() + ": want certificates of an opener, have none; an owner gives the role (agentctl"

@@ -25,6 +25,7 @@ class BoundsDocumentTest {
             "agent-host",
             "agent-relay",
             "agent-vm",
+            "agentctl",
             "audit-log",
             "base",
             "daemon",
@@ -121,6 +122,8 @@ class BoundsDocumentTest {
             private final ExecutorService it; A(ExecutorService its) { it = its; }      | false
             private static final Map<String, String> IT = new HashMap<>();              | false
             private final String it = "Map";                                            | false
+            @Option(names = "--it") private List<String> it = new ArrayList<>();        | false
+            @picocli.CommandLine.Parameters(arity = "1..*") private List<String> it;    | false
             """)
     void a_field_that_can_grow_is_told_from_one_that_cannot(String member, boolean grows) throws IOException {
         Files.writeString(folder.resolve("A.java"), "class A { " + member + " }\n");

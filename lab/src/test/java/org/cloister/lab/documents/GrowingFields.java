@@ -23,7 +23,8 @@ import javax.lang.model.element.Modifier;
 
 /**
  * Fields of a module's classes that can grow: collections, queues, buffers and the threads that a class makes for itself. Left
- * out are constants, components of records, and fields whose every value is an immutable copy or has an enum's values for keys.
+ * out are constants, components of records, what picocli fills from the command line, and fields whose every value is an
+ * immutable copy or has an enum's values for keys.
  */
 final class GrowingFields {
     private static final Set<String> COLLECTIONS = Set.of(
@@ -85,6 +86,7 @@ final class GrowingFields {
             "EventLoopGroup",
             "Timer");
     private static final Set<String> COPIES = Set.of("copyOf", "of", "toList", "emptyList", "emptyMap", "emptySet");
+    private static final Set<String> ARGUMENTS = Set.of("Option", "Parameters");
     private static final Set<String> BY_ENUM = Set.of("EnumMap", "EnumSet");
 
     private GrowingFields() {}
@@ -103,6 +105,8 @@ final class GrowingFields {
                 for (Tree member : type.getMembers()) {
                     if (member instanceof VariableTree field
                             && !field.getModifiers().getFlags().contains(Modifier.STATIC)
+                            && field.getModifiers().getAnnotations().stream()
+                                    .noneMatch(each -> ARGUMENTS.contains(simple(each.getAnnotationType())))
                             && grows(type, field)) {
                         found.add(type.getSimpleName() + "#" + field.getName());
                     }
