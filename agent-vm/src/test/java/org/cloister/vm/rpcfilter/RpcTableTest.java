@@ -12,11 +12,13 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** docs/threat-model.md, the table of what workers may ask of slurmctld, against the filter. */
+/** docs/threat-model.md: the table of what workers may ask of slurmctld against the filter, and that of slurmd for its form. */
 class RpcTableTest {
     private static final Path DOCUMENT = Path.of(System.getProperty("cloister.root"), "docs/threat-model.md");
     private static final Pattern ROW =
             Pattern.compile("^\\| (admitted|refused) \\| ([^|]+) \\| ([^|]+) \\| ([^|]*)\\|$", Pattern.MULTILINE);
+    private static final Pattern SLURMD_ROW = Pattern.compile(
+            "^\\| (`[A-Z_]+`(?: `[A-Z_]+`)*) \\| [^|]+ \\| [^|]+ \\| [^|]+ \\| (source|`SlurmdRequestsTest#[^|]+) \\|$");
     private static final Pattern NAME = Pattern.compile("`([A-Z_]+)`");
 
     @Test
@@ -43,6 +45,28 @@ class RpcTableTest {
                 .filter(type -> type.isAdmitted() == admitted)
                 .map(Enum::name)
                 .toList();
+    }
+
+    @Test
+    void each_row_of_slurmds_table_names_its_test_or_that_no_command_sends_it() throws IOException {
+        String page = Files.readString(DOCUMENT);
+        int table = page.indexOf("| request to slurmd |");
+        List<String> rows = page.substring(table, page.indexOf("\n\n", table))
+                .lines()
+                .skip(2)
+                .toList();
+        List<String> requests = new ArrayList<>();
+        List<String> tests = new ArrayList<>();
+        for (String each : rows) {
+            Matcher row = SLURMD_ROW.matcher(each);
+            assertThat(row.matches()).as(each).isTrue();
+            requests.addAll(List.of(row.group(1).split(" ", -1)));
+            if (!row.group(2).equals("source")) {
+                tests.add(row.group(2));
+            }
+        }
+        assertThat(requests).hasSizeGreaterThan(40).doesNotHaveDuplicates();
+        assertThat(tests).hasSizeGreaterThan(8).doesNotHaveDuplicates();
     }
 
     @Test
