@@ -69,6 +69,13 @@ class ControllerBoundaryTest {
             // The job's user's own, though root of the worker made it: its bit gives no more than that user's rights.
             "owner",
             "exit 0 2001",
+            // A worker's charon is its root's. It gets its two addresses and no more, though it asks for all.
+            "tunnel loaded",
+            "exit 0 .*",
+            "tunnel got",
+            "local [0-9.]+/32 remote [0-9.]+/32",
+            "UDP ports",
+            "123 500 4500",
             "open ports",
             "2049 6817");
 
@@ -108,6 +115,9 @@ class ControllerBoundaryTest {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
             member.awaitRunning(job);
+            // Its worker boots meanwhile.
+            String after =
+                    member.submit("--output=after.txt --wrap='until [ -e go ]; do sleep 1; done; srun echo after'");
             Map<String, String> answers = asRoot(project.worker(job), "boundary-worker.sh");
             REFUSED.forEach((name, answer) ->
                     assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
@@ -118,8 +128,11 @@ class ControllerBoundaryTest {
             member.runSsh("rm -f boundary-id; scancel " + job);
             member.awaitEnd(job);
             // Nothing of it is left, and the queue works as before.
-            assertThat(member.runSsh("sbatch --wait --output=after.txt --wrap='echo after'; cat after.txt"))
-                    .endsWith("after\n");
+            member.runSsh("touch go");
+            member.awaitEnd(after);
+            assertThat(member.state(after)).isEqualTo("COMPLETED|0:0");
+            assertThat(member.runSsh("cat after.txt; rm go; scancel $(sbatch --parsable --hold --wrap=true)"))
+                    .isEqualTo("after\n");
         });
     }
 
