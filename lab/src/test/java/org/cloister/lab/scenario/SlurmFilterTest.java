@@ -306,6 +306,27 @@ class SlurmFilterTest {
         assertThat(worker.command("scontrol", "ping").run().out()).contains("is UP");
     }
 
+    /** slurmctld takes no connection when it has its most, and waits for those that say nothing. */
+    @Test
+    void a_member_who_keeps_connections_open_stops_the_queue_for_nobody() throws IOException {
+        String keep = "use IO::Socket::INET; my @kept; for (1 .. 400) { my $s = IO::Socket::INET->new(PeerAddr =>"
+                + " '10.90.0.1:6817', Blocking => 0); push @kept, $s if $s }"
+                + " open(my $f, '>', \"$ENV{HOME}/kept\"); close $f; sleep 60";
+        alice.succeed("sh", "-c", "ulimit -n 1024; setsid --fork perl -e \"$0\" >/dev/null 2>&1 </dev/null", keep);
+        try {
+            Path kept = local.homes().resolve("alice/kept");
+            local.await("her connections", LIMIT, () -> Files.exists(kept));
+            for (int round = 0; round < 5; round++) {
+                assertThat(local.root().run("timeout", "15", "squeue").exit()).isZero();
+            }
+            assertThat(worker.command("timeout", "15", "scontrol", "ping").run().out())
+                    .contains("is UP");
+        } finally {
+            alice.run("pkill", "-u", "alice", "perl");
+        }
+        assertThat(alice.run("timeout", "60", "squeue").exit()).isZero();
+    }
+
     @Test
     void without_a_filter_nothing_passes_and_a_new_node_waits_and_why_says_so() throws IOException {
         filter.stop();

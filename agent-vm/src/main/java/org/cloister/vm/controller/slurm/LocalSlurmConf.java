@@ -52,7 +52,8 @@ public record LocalSlurmConf(
             SlurmdSpoolDir=/run/slurmd
             SlurmctldPidFile=/run/slurmctld/slurmctld.pid
             SlurmdPidFile=/run/slurmd.pid
-            SlurmctldParameters=enable_configless
+            # More connections than the filter's 1024 and members' 32 each: at its own 150 slurmctld takes no others.
+            SlurmctldParameters=enable_configless,conmgr_max_connections=4096
             # From 25.11 on Slurm's ports answer HTTP requests without authentication; older releases ignore the word.
             CommunicationParameters=disable_http
             JobSubmitPlugins=lua

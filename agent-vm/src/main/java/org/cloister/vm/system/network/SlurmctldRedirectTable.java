@@ -5,6 +5,7 @@ import org.cloister.base.address.Ipv4Address;
 import org.cloister.base.address.Ipv4Network;
 import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
+import org.cloister.protocol.handover.LoginRules;
 import org.cloister.vm.rpcfilter.RpcFilterMain;
 
 /**
@@ -16,8 +17,10 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
  * <p>Only the filter's uid may answer from the filter's port: any program may bind the port while no filter runs, and
  * would receive credentials.
  *
- * <p>The kernel tracks no other connections, so that a machine that opens many cannot fill a table that others need;
- * one worker has a bounded number at a time, and opens a bounded number per second. Further ones wait.
+ * <p>The kernel tracks no other connections than these and those of this machine's own users to slurmctld and slurmdbd,
+ * so that a machine that opens many cannot fill a table that others need. One worker, and one member here, has a
+ * bounded number at a time, and opens a bounded number per second. Further ones wait. Members have no connection to the
+ * storage server, which closes those of workers when it has too many.
  *
  * @param own this machine's address, where slurmctld listens
  * @param network the project's
@@ -25,7 +28,10 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
  */
 public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int filterUid) {
     static final String NAME = "cloister_slurm";
+    private static final int SLURMDBD_PORT = 6819;
+    private static final int NFS_PORT = 2049;
     private static final int MAX_CONNECTIONS = 120;
+    private static final int MAX_MEMBER_CONNECTIONS = 32;
     private static final int CONNECTIONS_PER_SECOND = 100;
     private static final int BURST = 400;
     private static final int MAX_WORKERS = 4096;
@@ -58,7 +64,13 @@ public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int f
         return "table inet " + NAME + " {\n"
                 + connectionTracking()
                         .formatted(
-                                RpcFilterMain.SLURMCTLD_PORT, RpcFilterMain.PORT, own, network, filterUid, MAX_WORKERS)
+                                RpcFilterMain.SLURMCTLD_PORT,
+                                RpcFilterMain.PORT,
+                                own,
+                                network,
+                                filterUid,
+                                MAX_WORKERS,
+                                SLURMDBD_PORT)
                 + nat().formatted(
                                 RpcFilterMain.SLURMCTLD_PORT,
                                 RpcFilterMain.PORT,
@@ -66,6 +78,16 @@ public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int f
                                 network,
                                 filterUid,
                                 loopbackNetwork())
+                + output().formatted(
+                                RpcFilterMain.SLURMCTLD_PORT,
+                                RpcFilterMain.PORT,
+                                filterUid,
+                                SLURMDBD_PORT,
+                                NFS_PORT,
+                                LoginRules.LEAST_ID + "-" + LoginRules.MOST_ID,
+                                CONNECTIONS_PER_SECOND,
+                                BURST,
+                                MAX_MEMBER_CONNECTIONS)
                 + input().formatted(
                                 RpcFilterMain.SLURMCTLD_PORT,
                                 RpcFilterMain.PORT,
@@ -90,6 +112,19 @@ public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int f
                 		timeout 1m
                 	}
 
+                	set members {
+                		type uid
+                		size %6$d
+                		flags dynamic
+                	}
+
+                	set members_pace {
+                		type uid
+                		size %6$d
+                		flags dynamic,timeout
+                		timeout 1m
+                	}
+
                 	chain track_in {
                 		type filter hook prerouting priority raw; policy accept;
                 		iifname "lo" accept
@@ -101,6 +136,8 @@ public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int f
                 		type filter hook output priority raw; policy accept;
                 		meta skuid %5$d ip saddr 127.0.0.0/8 tcp dport %1$d accept
                 		ip daddr %4$s ip daddr != %3$s tcp sport { %1$d, %2$d } accept
+                		oifname "lo" tcp dport { %1$d, %7$d } accept
+                		oifname "lo" tcp sport { %1$d, %7$d } accept
                 		notrack
                 	}
 
@@ -120,9 +157,19 @@ public record SlurmctldRedirectTable(Ipv4Address own, Ipv4Network network, int f
                 snat ip prefix to ip saddr map { %6$s : %4$s }
                 	}
 
+                """;
+    }
+
+    private static String output() {
+        return """
                 	chain output {
                 		type filter hook output priority filter; policy accept;
-                		tcp sport %2$d meta skuid != %5$d counter drop
+                		tcp sport %2$d meta skuid != %3$d counter drop
+                		oifname "lo" tcp dport %5$d meta skuid %6$s counter drop
+                		oifname "lo" tcp dport { %1$d, %4$d } meta skuid %6$s ct state new \
+                add @members_pace { meta skuid limit rate over %7$d/second burst %8$d packets } drop
+                		oifname "lo" tcp dport { %1$d, %4$d } meta skuid %6$s ct state new \
+                add @members { meta skuid ct count over %9$d } drop
                 	}
 
                 """;

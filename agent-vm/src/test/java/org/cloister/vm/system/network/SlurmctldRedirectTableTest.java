@@ -42,4 +42,14 @@ class SlurmctldRedirectTableTest {
                 .contains("ip saddr limit rate over 100/second burst 400 packets } drop")
                 .contains("ip saddr ct count over 120 } drop");
     }
+
+    @Test
+    void so_has_one_member_of_this_machine_who_has_none_to_the_storage() {
+        assertThat(table)
+                .contains(
+                        "tcp dport { 6817, 6819 } meta skuid 1000-60000 ct state new add @members { meta skuid ct count"
+                                + " over 32 } drop")
+                .contains("add @members_pace { meta skuid limit rate over 100/second burst 400 packets } drop")
+                .contains("oifname \"lo\" tcp dport 2049 meta skuid 1000-60000 counter drop");
+    }
 }
