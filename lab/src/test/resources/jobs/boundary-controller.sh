@@ -36,6 +36,7 @@ done
 echo "triggers that wait: $(strigger --get --noheader | wc -l)"
 echo "queue: $(scontrol ping)"
 echo "left: $(find / /project /tmp /var/tmp /run /dev/shm $own -xdev -name 'boundary-*' ! -path '/project/home/*' 2>/dev/null | tr '\n' ' ')"
+echo "TCP ports: $(ss -H -t -l -n | awk '$4 !~ /^127\./ && $4 !~ /^\[::1\]/ { sub(/.*:/, "", $4); print $4 }' | sort -n -u | tr '\n' ' ')"
 echo "UDP ports: $(ss -H -u -l -n | awk '$4 !~ /^127\./ { sub(/.*:/, "", $4); print $4 }' | sort -n -u | tr '\n' ' ')"
 echo "vici: $(stat -c '%a %U' /run/cloister/charon/vici.sock) $(stat -c '%a %U' /run/cloister/charon)"
 echo "sessions: $(stat -c '%a %U' /run/cloister/sessions.socket)"
