@@ -11,11 +11,10 @@ import org.cloister.vm.controller.slurm.LocalSlurmNode;
 /** Measures for how long nodes have had no job and accepted none, as this process observed. */
 final class NodeCooldown {
     /**
-     * Minimum time before a node is deleted. slurmctld saves at most every 6 s which job has which node. If it is
-     * killed before it saved a job's end and after the job's nodes were deleted, it finds the job on nodes that do not
-     * exist: 22.05.8 requeues the job, which then stays COMPLETING permanently, regardless of any command. In its
-     * backfill scheduler it also crashes if a node is deleted 0.1 s after the end of a heterogeneous job on it; 4 s
-     * after, it did not.
+     * Minimum time before a node is deleted. slurmctld saves jobs and nodes apart, each at most every 5 s, and some
+     * changes of a job only with the next change by a request. If it is killed with a job saved as requeued but not yet
+     * off its node, and the node saved as deleted, the job stays COMPLETING permanently, regardless of any command and
+     * restart (22.05.8, 24.11.5, 26.05.5). So did a job saved as running there with 22.05.8; 24.11.5 requeues it.
      */
     static final Duration MIN_TIME = Duration.ofSeconds(10);
 
