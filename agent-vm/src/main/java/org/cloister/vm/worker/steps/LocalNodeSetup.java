@@ -82,8 +82,10 @@ public final class LocalNodeSetup implements NodeSetup {
     private final BootKeyPairs keys;
     private final BootJournal journal;
     private final MungeDaemon munged;
+    /** One object for start and stop: the one that started charon would start it again. */
+    private final CharonDaemon charon;
+
     private Optional<Instant> erased = Optional.empty();
-    private @Nullable CharonDaemon charon;
     private @Nullable ProjectTunnels tunnels;
     private @Nullable SecretMemory tunnelKey;
     private @Nullable IkeTrustAnchors anchors;
@@ -115,6 +117,7 @@ public final class LocalNodeSetup implements NodeSetup {
         this.keys = keys;
         this.journal = journal;
         this.munged = new MungeDaemon(environment.services, environment.run);
+        this.charon = new CharonDaemon(environment.programs, environment.run.resolve("charon"), environment.esp);
     }
 
     @Override
@@ -163,7 +166,6 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     private void startTunnel(NodePlan plan, AcceptedHandover handover) throws IOException {
-        charon = charon();
         charon.start();
         tunnelKey = keys.signing(environment.secrets);
         anchors = IkeTrustAnchors.create(plan.project(), environment.clock.instant(), new SecureRandom());
@@ -179,10 +181,6 @@ public final class LocalNodeSetup implements NodeSetup {
                         plan.ownAddress().toString(),
                         plan.controllerAddress().toString())
                 .start();
-    }
-
-    private CharonDaemon charon() {
-        return new CharonDaemon(environment.programs, environment.run.resolve("charon"), environment.esp);
     }
 
     private void openScratch(NodePlan plan) throws IOException {
@@ -288,7 +286,7 @@ public final class LocalNodeSetup implements NodeSetup {
                 if (tunnels != null) {
                     tunnels.close();
                 }
-                charon().stop();
+                charon.stop();
                 if (tunnelKey != null) {
                     tunnelKey.close();
                 }
