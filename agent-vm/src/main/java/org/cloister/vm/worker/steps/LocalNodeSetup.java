@@ -69,7 +69,6 @@ public final class LocalNodeSetup implements NodeSetup {
     private static final Duration SLURMD_LIMIT = Duration.ofMinutes(5);
 
     private static final Duration SLURMD_RETRY = Duration.ofSeconds(5);
-
     private static final Duration MOUNT_LIMIT = Duration.ofMinutes(1);
     private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     /**
@@ -237,29 +236,33 @@ public final class LocalNodeSetup implements NodeSetup {
     }
 
     /**
-     * Replaces the tunnels' credentials and the munge key; NFS waits for both by itself, and so do a job's steps.
-     * Restarts slurmd, because slurmctld polled its nodes before they were back and would poll them again after 100 s
-     * only, whereas it accepts a slurmd that starts at once.
+     * Replaces the munge key and the tunnels' credentials; NFS waits for both by itself, and so do a job's steps. The
+     * key comes first: a step retries while it does not reach slurmctld, but the report of its end is lost if slurmctld
+     * refuses the old key. Restarts slurmd, because slurmctld polled its nodes before they were back and would poll
+     * them again after 100 s only, whereas it accepts a slurmd that starts at once.
      */
     @Override
-    public void applyReadmission(AcceptedHandover handover, boolean opened) throws IOException {
+    public void applyReadmission(AcceptedHandover handover, boolean reopened) throws IOException {
         if (Duration.between(environment.clock.instant(), handover.issuedAt())
                         .abs()
                         .compareTo(LOGGED_DIFFERENCE)
                 > 0) {
             setClock(handover.issuedAt());
         }
+        boolean isKeyReplaced = mungeStarted && reopened;
+        if (isKeyReplaced) {
+            munged.stop();
+            startMunge(handover);
+        }
         if (tunnels != null && tunnelKey != null && anchors != null) {
             String controller = handover.handOver().controller().id();
             tunnels.migrate(
                     NodePlan.credential(handover, tunnelKey),
                     NodePlan.authorities(handover, anchors),
-                    opened ? Optional.of(controller) : Optional.empty());
+                    reopened ? Optional.of(controller) : Optional.empty());
             tunnels.awaitUp(controller, READMISSION_LIMIT);
         }
-        if (mungeStarted && opened) {
-            munged.stop();
-            startMunge(handover);
+        if (isKeyReplaced) {
             environment.services.tryRestart(SLURMD);
         }
     }

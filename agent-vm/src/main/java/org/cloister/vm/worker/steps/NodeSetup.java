@@ -14,11 +14,12 @@ public interface NodeSetup {
     void apply(SetupStep step, AcceptedHandover handover) throws IOException;
 
     /**
-     * Replaces the present credentials with those of a readmission, as far as steps were applied: tunnels, then munge;
-     * after that slurmd registers again.
+     * Replaces the present credentials with those of a readmission, as far as steps were applied: munge, then tunnels;
+     * after that slurmd registers again. May be called again with the same munge key, if the controlling VM did not
+     * learn that it was applied.
      *
      * @param reopened whether the controlling VM was reopened, and has another munge key
-     * @throws IOException if it failed
+     * @throws IOException if it failed; the worker then ends
      */
     void applyReadmission(AcceptedHandover handover, boolean reopened) throws IOException;
 
