@@ -58,10 +58,20 @@ final class ExpectedWorkers {
         if (allocation == null) {
             return List.of();
         }
-        List<CertificateName> names =
-                allocation.slots().stream().map(slot -> name(allocation, slot)).toList();
+        List<CertificateName> names = names(allocation);
         slots.keySet().removeAll(names);
         return names;
+    }
+
+    /** Returns the names of a ticket's workers. */
+    List<CertificateName> workersOf(String ticket) {
+        return Optional.ofNullable(allocations.get(ticket))
+                .map(ExpectedWorkers::names)
+                .orElse(List.of());
+    }
+
+    private static List<CertificateName> names(Allocation allocation) {
+        return allocation.slots().stream().map(slot -> name(allocation, slot)).toList();
     }
 
     Map<CertificateName, ExpectedSlot> all() {

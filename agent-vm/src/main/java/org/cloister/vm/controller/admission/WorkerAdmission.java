@@ -2,9 +2,9 @@ package org.cloister.vm.controller.admission;
 
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -35,6 +35,7 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.MessageFraming;
+import org.cloister.transport.link.PeriodicCheck;
 import org.cloister.transport.tls.TlsCredential;
 import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.controller.tickets.WorkerEvent;
@@ -68,8 +69,12 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private final UnauthenticatedPeerCounter brokenCircuits = new UnauthenticatedPeerCounter(() -> {});
 
     private final RevocationWatch revocationWatch;
+    private final JointReadmission<ResumeRequest> jointReadmission = new JointReadmission<>();
+    private final PeriodicCheck jointCheck;
     private final Set<String> released = new HashSet<>();
     private Consumer<WorkerEvent> events = event -> {};
+
+    private record ResumeRequest(CertificateName worker, WorkerSession session, VmMessage.Resume resume) {}
 
     /**
      * Identity and trust of the controlling VM.
@@ -140,6 +145,9 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         this.decisions = decisions;
         this.clock = clock;
         this.metrics = metrics;
+        this.jointCheck = new PeriodicCheck(
+                GlobalEventExecutor.INSTANCE,
+                () -> decisions.execute(() -> jointReadmission.tickets().forEach(this::grantDue)));
     }
 
     @Override
@@ -153,18 +161,15 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     @Override
     public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {
-        Allocation allocation = verify(update.allocation().toByteArray());
-        expected.add(ticket, allocation);
-        return allocation.slots().size();
-    }
-
-    private Allocation verify(byte[] envelope) throws IOException {
+        Allocation allocation;
         try {
-            return context.allocationVerifier().verify(envelope);
+            allocation = context.allocationVerifier().verify(update.allocation().toByteArray());
         } catch (IOException e) {
             metrics.allocationRefused();
             throw e;
         }
+        expected.add(ticket, allocation);
+        return allocation.slots().size();
     }
 
     @Override
@@ -179,6 +184,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         released.remove(ticket);
         List<CertificateName> workers = expected.remove(ticket);
         workers.forEach(worker -> bootCircuits.removeAll(worker).forEach(WorkerSession::finishOutput));
+        jointReadmission.forget(ticket);
         provisioner.revokeAccess(ticket);
         try {
             readmission.forget(ticket, workers);
@@ -298,7 +304,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         } else if (message instanceof VmMessage.Heartbeat) {
             session.send(new VerifierMessage.LeaseRenewal());
         } else if (message instanceof VmMessage.Resume resume) {
-            onResume(expectedSlot, session, resume);
+            onResume(expectedSlot, new ResumeRequest(worker, session, resume), false);
         } else if (message instanceof VmMessage.Readmitted readmitted && session.matchesOffer(readmitted)) {
             readmission.recordReadmission(worker);
             LOG.info("worker {} of ticket {}: readmitted", slot, ticket);
@@ -314,38 +320,40 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         }
     }
 
-    private void onResume(ExpectedWorkers.ExpectedSlot expectedSlot, WorkerSession session, VmMessage.Resume resume) {
+    /** @param waited whether a request for the munge key is answered now; what was checked before may have changed */
+    private void onResume(ExpectedWorkers.ExpectedSlot expectedSlot, ResumeRequest request, boolean waited) {
+        WorkerSession session = request.session();
         if (released.contains(expectedSlot.ticket())) {
             session.send(new VerifierMessage.Release());
             return;
         }
         WorkerReadmission.Decision decision =
-                readmission.decide(expectedSlot, session.circuit().peer(), resume, clock.instant());
+                readmission.decide(expectedSlot, session.circuit().peer(), request.resume(), clock.instant());
         if (decision instanceof WorkerReadmission.Decision.Refuse refuse) {
             session.deny(expectedSlot, List.of(refuse.clause()));
             if (refuse.slotLost()) {
                 reportGone(expectedSlot, BootPhase.KEYS, "denied-" + refuse.clause());
             }
         } else if (decision instanceof WorkerReadmission.Decision.Readmit readmit) {
-            readmit(session, resume, readmit);
+            if (readmit.isMungeKeyDue() && !waited) {
+                jointReadmission.add(expectedSlot.ticket(), request.worker(), request, clock.instant());
+                grantDue(expectedSlot.ticket());
+            } else {
+                readmission.grant(session, request.resume(), readmit);
+            }
         }
     }
 
-    private void readmit(WorkerSession session, VmMessage.Resume resume, WorkerReadmission.Decision.Readmit readmit) {
-        try {
-            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.isMungeKeyDue()));
-        } catch (IOException e) {
-            LOG.error(
-                    "worker {} of ticket {}: cannot be readmitted yet: {}",
-                    resume.slot(),
-                    resume.ticket(),
-                    e.getMessage());
-            // A worker that needs a certificate only continues with its current one; one that needs the munge key
-            // reconnects.
-            if (readmit.isMungeKeyDue()) {
-                session.finishOutput();
-            }
-        }
+    /** Grants the munge key to the workers of a ticket that wait for it, if no other is to be waited for. */
+    private void grantDue(String ticket) {
+        Set<CertificateName> missing = readmission.missing(expected, ticket);
+        jointReadmission
+                .poll(ticket, missing, request -> sessions.get(request.worker()) == request.session(), clock.instant())
+                .forEach(request -> decide(
+                        request.worker(),
+                        request.session(),
+                        () -> expected.find(request.worker())
+                                .ifPresent(expectedSlot -> onResume(expectedSlot, request, true))));
     }
 
     private void onRevoked(CertificateName worker, ExpectedWorkers.ExpectedSlot expectedSlot) {
@@ -356,9 +364,10 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         reportGone(expectedSlot, BootPhase.KEYS, "denied-" + EvidenceClause.REVOKED.id());
     }
 
-    /** Stops the revocation watch; circuits close with their link. */
+    /** Stops the periodic checks; circuits close with their link. */
     @Override
     public void close() {
+        jointCheck.close();
         revocationWatch.close();
     }
 
@@ -367,15 +376,9 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     }
 
     private List<WorkerSession> sessionsOf(String ticket) {
-        List<WorkerSession> ofTicket = new ArrayList<>();
-        sessions.forEach((name, session) -> {
-            if (expected.find(name)
-                    .filter(expectedSlot -> expectedSlot.ticket().equals(ticket))
-                    .isPresent()) {
-                ofTicket.add(session);
-            }
-        });
-        return ofTicket;
+        return expected.workersOf(ticket).stream()
+                .flatMap(worker -> Optional.ofNullable(sessions.get(worker)).stream())
+                .toList();
     }
 
     @FunctionalInterface

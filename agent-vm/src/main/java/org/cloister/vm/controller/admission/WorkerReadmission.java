@@ -12,6 +12,8 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.PeerIdentity;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Decides whether a worker that reconnects with a certificate continues unchanged, is readmitted, or is refused. The
@@ -19,6 +21,7 @@ import org.cloister.protocol.identity.PeerIdentity;
  * the one that the drive's records have, by its key. Not thread-safe.
  */
 final class WorkerReadmission {
+    private static final Logger LOG = LoggerFactory.getLogger(WorkerReadmission.class);
     /**
      * Remaining validity up to which a certificate is renewed. A worker asks for renewal when half a day is over; one
      * that reconnects for another reason is renewed a little earlier.
@@ -67,6 +70,14 @@ final class WorkerReadmission {
         return current.contains(worker);
     }
 
+    /** Returns the admitted workers of a ticket that do not have the credentials of this boot. */
+    Set<CertificateName> missing(ExpectedWorkers expected, String ticket) {
+        Set<CertificateName> missing = new HashSet<>(expected.workersOf(ticket));
+        missing.removeIf(worker -> isCurrent(worker)
+                || expected.find(worker).filter(this::isAdmitted).isEmpty());
+        return missing;
+    }
+
     /** @param workers the ticket's workers */
     void forget(String ticket, List<CertificateName> workers) throws IOException {
         workers.forEach(current::remove);
@@ -108,6 +119,24 @@ final class WorkerReadmission {
         }
         Optional<String> clause = failedClause(expected, worker, now);
         return clause.isPresent() ? new Decision.Refuse(clause.get(), true) : new Decision.Readmit(worker, !isCurrent);
+    }
+
+    /** Sends a readmission. */
+    void grant(WorkerSession session, VmMessage.Resume resume, Decision.Readmit readmit) {
+        try {
+            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.isMungeKeyDue()));
+        } catch (IOException e) {
+            LOG.error(
+                    "worker {} of ticket {}: cannot be readmitted yet: {}",
+                    resume.slot(),
+                    resume.ticket(),
+                    e.getMessage());
+            // A worker that needs a certificate only continues with its current one; one that needs the munge key
+            // reconnects.
+            if (readmit.isMungeKeyDue()) {
+                session.finishOutput();
+            }
+        }
     }
 
     /** Returns the first condition of the hand-over that no longer holds. */

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.cloister.base.encoding.Digest;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.secret.SecretMemory;
@@ -21,6 +22,7 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.policy.AcceptedHost;
 import org.cloister.protocol.policy.AcceptedImage;
 import org.cloister.protocol.policy.ProjectPolicy;
+import org.cloister.protocol.ticket.ProjectAddress;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.cloister.vm.controller.unlock.ControllerUnlockFixture;
 import org.junit.jupiter.api.AfterEach;
@@ -204,6 +206,64 @@ class WorkerReadmissionTest {
         fixture.reopen();
         isDenied(comesBack(), "no-member");
         fixture.isGone("denied-no-member");
+    }
+
+    private void hasAnotherWorker() throws Exception {
+        AdmittedWorkers admitted = AdmittedWorkers.open(fixture.folder.resolve("guests"));
+        AdmittedWorker own =
+                admitted.find(BootFixture.TICKET, AdmissionFixture.SLOT).orElseThrow();
+        admitted.write(new AdmittedWorker(
+                own.ticket(),
+                0,
+                "b".repeat(26),
+                own.keys(),
+                own.host(),
+                own.image(),
+                ProjectAddress.parse("10.64.12.5"),
+                own.uid(),
+                own.gid()));
+        fixture.reopen();
+    }
+
+    private static void isNotGrantedYet(AdmissionFixture.Session session) throws Exception {
+        session.send(new VmMessage.Heartbeat());
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.LeaseRenewal.class);
+    }
+
+    @Test
+    void a_worker_waits_for_the_others_of_its_job_until_the_limit_and_its_lease_is_renewed() throws Exception {
+        hasAnotherWorker();
+        AdmissionFixture.Session session = comesBack();
+        isNotGrantedYet(session);
+        fixture.now = ControllerUnlockFixture.NOW.plus(JointReadmission.LIMIT).minusMillis(1);
+        isNotGrantedYet(session);
+        assertThat(fixture.access.recorded).isEmpty();
+        fixture.now = ControllerUnlockFixture.NOW.plus(JointReadmission.LIMIT);
+        ReadmissionGrant grant = (ReadmissionGrant) session.receive();
+        assertThat(grant.mungeKey()).isPresent();
+    }
+
+    @Test
+    void a_worker_whose_circuit_breaks_while_it_waits_is_granted_on_its_next_one() throws Exception {
+        hasAnotherWorker();
+        AdmissionFixture.Session first = comesBack();
+        isNotGrantedYet(first);
+        assertThat(first.circuit.channel().close().await(20, TimeUnit.SECONDS)).isTrue();
+        AdmissionFixture.Session second = comesBack();
+        isNotGrantedYet(second);
+        fixture.now = ControllerUnlockFixture.NOW.plus(JointReadmission.LIMIT);
+        assertThat(second.receive()).isInstanceOf(ReadmissionGrant.class);
+        assertThat(first.listener.received).noneMatch(ReadmissionGrant.class::isInstance);
+    }
+
+    @Test
+    void one_whose_ticket_is_released_while_it_waits_hears_that_and_gets_nothing() throws Exception {
+        hasAnotherWorker();
+        AdmissionFixture.Session session = comesBack();
+        isNotGrantedYet(session);
+        fixture.settle(() -> fixture.admission.release(BootFixture.TICKET));
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.Release.class);
+        assertThat(fixture.access.recorded).isEmpty();
     }
 
     @Test
