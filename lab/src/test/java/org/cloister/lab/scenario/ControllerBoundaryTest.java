@@ -257,8 +257,9 @@ class ControllerBoundaryTest {
                     // All four were set by slurmctld's own account and have had their event.
                     .containsEntry("triggers that wait", "0")
                     .containsEntry("left", "")
-                    // The storage, slurmctld, and the filter, to which workers' connections to slurmctld go.
-                    .containsEntry("TCP ports", "2049 6817 16817")
+                    // The storage, slurmctld, slurmdbd, whose unit hears the loopback alone, and the filter, to which
+                    // workers' connections to slurmctld go.
+                    .containsEntry("TCP ports", "2049 6817 6819 16817")
                     // chronyd for workers' clocks, IKE, and IKE behind UDP encapsulation.
                     .containsEntry("UDP ports", "123 500 4500")
                     .containsEntry("munge key", "400 munge");
