@@ -128,7 +128,11 @@ final class SchedulingPolicy {
         if (!observation.isPlaced()) {
             return giveUp(observation, Optional.empty());
         }
-        return new TicketDecision.Runs(Set.copyOf(observation.reports().goneNodes()), ending);
+        // Of a ticket that ended while this process was down, no node's name is reported.
+        Set<String> gone = observation.reports().isEnded()
+                ? observation.nodes().keySet()
+                : observation.reports().goneNodes();
+        return new TicketDecision.Runs(Set.copyOf(gone), ending);
     }
 
     private TicketDecision decidePending(Observation observation, LocalSlurmJob job) {

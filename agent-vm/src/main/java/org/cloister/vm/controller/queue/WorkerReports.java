@@ -82,11 +82,11 @@ final class WorkerReports {
         return Map.copyOf(ready);
     }
 
-    /** Returns names of nodes that had been ready and whose VM is gone. */
+    /** Returns names of nodes that had been ready and whose VM is gone while the ticket continues. */
     Set<String> goneNodes() {
         Set<String> names = new HashSet<>();
         ready.forEach((slot, name) -> {
-            if (ended || gone.contains(slot)) {
+            if (gone.contains(slot)) {
                 names.add(name);
             }
         });

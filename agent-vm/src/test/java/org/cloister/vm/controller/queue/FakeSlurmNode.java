@@ -11,7 +11,6 @@ final class FakeSlurmNode {
     final String feature;
     boolean up = true;
     boolean drained;
-    long downMs;
     Optional<FakeSlurmJob> job = Optional.empty();
     /** When a set's job last ended on it. */
     long setEndedMs = -DEADLY_MS;
@@ -32,7 +31,6 @@ final class FakeSlurmNode {
         FakeSlurmNode copy = new FakeSlurmNode(feature);
         copy.up = up;
         copy.drained = drained;
-        copy.downMs = downMs;
         copy.job = job;
         copy.setEndedMs = setEndedMs;
         return copy;

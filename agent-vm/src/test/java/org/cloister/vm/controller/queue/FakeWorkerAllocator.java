@@ -112,6 +112,14 @@ final class FakeWorkerAllocator implements WorkerAllocator {
         });
     }
 
+    /** The site ends all tickets. */
+    void endAll() {
+        Map.copyOf(tickets).forEach((id, ticket) -> {
+            ticket.ending = true;
+            step(id, ticket);
+        });
+    }
+
     private void report(Ticket ticket, WorkerEvent event) {
         ticket.statuses.add(event);
         events.accept(event);

@@ -113,7 +113,7 @@ final class QueueSimulation implements AutoCloseable {
         restart();
     }
 
-    private void die() {
+    void die() {
         alive = false;
         workers.start(event -> {});
     }

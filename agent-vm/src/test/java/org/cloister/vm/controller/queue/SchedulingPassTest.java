@@ -203,9 +203,24 @@ class SchedulingPassTest {
         long from = walk().nowMs;
         walk().workers.lose(job.nodes.iterator().next());
         until(() -> job.state == LocalSlurmJobState.PENDING);
-        assertThat(walk().nowMs - from).isLessThan(SimulatedSlurm.NODE_TIMEOUT_MS);
+        assertThat(walk().nowMs - from).isLessThan(2_000);
         until(walk()::isOver);
         assertThat(job.restarts).isEqualTo(1);
+        assertThat(walk().workers.requested()).isEqualTo(2);
+    }
+
+    /** Slurm never declares a silent node dead: docs/slurm.md, SlurmdTimeout. */
+    @Test
+    void a_job_whose_ticket_ended_while_the_controller_was_down_runs_again() throws Exception {
+        FakeSlurmJob job = walk().slurm.submit("1", 2);
+        until(() -> job.state == LocalSlurmJobState.RUNNING);
+        walk().step();
+        walk().die();
+        walk().workers.endAll();
+        until(() -> job.state == LocalSlurmJobState.PENDING);
+        until(walk()::isOver);
+        assertThat(job.restarts).isEqualTo(1);
+        assertThat(job.ends).isEqualTo(1);
         assertThat(walk().workers.requested()).isEqualTo(2);
     }
 

@@ -196,6 +196,18 @@ class SchedulingPolicyTest {
                 .isEqualTo(new TicketDecision.GiveUp(false, JobTicket.Stage.RELEASED, Optional.empty()));
     }
 
+    /** After a restart, which names no node of a ticket that ended meanwhile. */
+    @Test
+    void a_job_that_runs_or_ends_on_a_ticket_that_has_ended_loses_all_its_nodes() {
+        WorkerReports reports = new WorkerReports();
+        reports.apply(new WorkerEvent.Ended(TICKET, TROUBLE), 10_500);
+        Set<String> all = Set.of("vm-a-0", "vm-a-1");
+        LocalSlurmJob running = job("7", LocalSlurmJobState.RUNNING, "None", FEATURE);
+        LocalSlurmJob completing = job("7", LocalSlurmJobState.COMPLETING, "None", FEATURE);
+        assertThat(of(sight(entry(), running, reports, idle, 11_000))).isEqualTo(new TicketDecision.Runs(all, false));
+        assertThat(of(sight(entry(), completing, reports, idle, 11_000))).isEqualTo(new TicketDecision.Runs(all, true));
+    }
+
     @Test
     void a_job_is_lost_only_after_several_looks_and_not_before_the_workers_were_heard() {
         assertThat(of(missing(ready(TICKET), SchedulingPolicy.LOST_POLLS - 1))).isEqualTo(SchedulingPolicy.WAIT);

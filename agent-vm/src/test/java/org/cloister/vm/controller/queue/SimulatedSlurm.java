@@ -19,7 +19,10 @@ import org.cloister.vm.controller.slurm.LocalSlurmJobId;
 import org.cloister.vm.controller.slurm.LocalSlurmJobState;
 import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
-/** Slurm in memory, as far as a queue's controller sees it; its time is what {@link #tick} says. */
+/**
+ * Slurm in memory, as far as a queue's controller sees it; its time is what {@link #tick} says. As with
+ * {@code SlurmdTimeout=0}, a job runs on nodes without VMs until the controller marks them down.
+ */
 final class SimulatedSlurm implements LocalSlurm {
     static final String ADMIN = "v=1 features=-";
     private static final long FORGET_MS = 20_000;
@@ -27,7 +30,6 @@ final class SimulatedSlurm implements LocalSlurm {
     private static final long REQUEUED_WAIT_MS = 15_000;
 
     private static final long WRITE_MS = 6_000;
-    static final long NODE_TIMEOUT_MS = 30_000;
 
     final Map<LocalSlurmJobId, FakeSlurmJob> records = new LinkedHashMap<>();
     private final Map<String, FakeSlurmNode> machines = new LinkedHashMap<>();
@@ -91,9 +93,8 @@ final class SimulatedSlurm implements LocalSlurm {
     void lose(String node) {
         lost.add(node);
         FakeSlurmNode machine = machines.get(node);
-        if (machine != null && machine.up) {
+        if (machine != null) {
             machine.up = false;
-            machine.downMs = nowMs;
         }
     }
 
@@ -133,10 +134,7 @@ final class SimulatedSlurm implements LocalSlurm {
             }
         }
         machines.forEach((name, node) -> {
-            if (node.up && lost.contains(name)) {
-                node.up = false;
-                node.downMs = nowMs;
-            }
+            node.up &= !lost.contains(name);
         });
     }
 
@@ -158,12 +156,6 @@ final class SimulatedSlurm implements LocalSlurm {
                 complete(job);
             } else if (job.state == LocalSlurmJobState.ENDED && now >= job.untilMs + FORGET_MS) {
                 job.forgotten = true;
-            } else if (job.state == LocalSlurmJobState.RUNNING
-                    && machines.values().stream()
-                            .anyMatch(node -> node.job.equals(Optional.of(job))
-                                    && !node.up
-                                    && now - node.downMs > NODE_TIMEOUT_MS)) {
-                requeue(job);
             }
         }
         records.values().forEach(this::schedule);
