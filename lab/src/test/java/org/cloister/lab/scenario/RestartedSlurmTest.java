@@ -114,6 +114,58 @@ class RestartedSlurmTest {
         local.await("its statement again", FORGOTTEN, () -> account(over).equals(stated));
     }
 
+    /**
+     * slurmctld restarts with the job as saved while its node completed, and with that node down. Without the node, a
+     * second restart has the job COMPLETING for good.
+     */
+    @Test
+    void a_waiting_job_that_names_a_node_after_a_restart_keeps_it_until_it_runs_on_another() throws IOException {
+        long job = alice.submit(
+                "[ $SLURM_RESTART_COUNT ] || trap '' TERM; while sleep 1; do true; done",
+                "--requeue",
+                "--output=/dev/null");
+        local.awaitState(job, "RUNNING");
+        String node = show(job, "%N");
+        alice.succeed("scontrol", "requeuehold", Long.toString(job));
+        Path state = local.head().folder("var/spool/slurmctld").resolve("job_state");
+        awaitKept(alice.submit("true", "--hold", "--output=/dev/null"));
+        assertThat(show(job, "%T %N")).isEqualTo("COMPLETING " + node);
+        byte[] completing = Files.readAllBytes(state);
+        local.root().succeed("scontrol", "update", "nodename=" + node, "state=down", "reason=test");
+        awaitKept(job);
+        assertThat(show(job, "%T %N")).isEqualTo("PENDING ");
+        local.killController();
+        Files.write(state, completing);
+        local.startController();
+        assertThat(show(job, "%T %N")).isEqualTo("PENDING " + node);
+        long other = alice.submit("true", "--output=/dev/null");
+        local.awaitState(Long.toString(other), "COMPLETED", LIMIT);
+        String otherNode = show(other, "%N");
+        local.await("the end of another node's rest", LIMIT, () -> !nodes().contains(otherNode));
+        assertThat(nodes()).contains(node);
+        awaitKept(job);
+        local.killController();
+        local.startController();
+        assertThat(show(job, "%T %N")).isEqualTo("PENDING " + node);
+        alice.succeed("scontrol", "release", Long.toString(job));
+        local.awaitState(Long.toString(job), "RUNNING", LIMIT);
+        assertThat(show(job, "%N")).isNotEqualTo(node);
+        local.await("the old node's deletion", LIMIT, () -> !nodes().contains(node));
+        local.killController();
+        local.startController();
+        assertThat(show(job, "%T")).isEqualTo("RUNNING");
+    }
+
+    private List<String> nodes() throws IOException {
+        return local.root().succeed("sinfo", "-h", "-N", "-o", "%N").lines().toList();
+    }
+
+    private String show(long job, String format) throws IOException {
+        return local.root()
+                .succeed("squeue", "-h", "-t", "all", "-j", Long.toString(job), "-o", format)
+                .replace("\n", "");
+    }
+
     private String account(long job) throws IOException {
         return local.root().succeed("sacct", "-n", "-X", "-P", "-j", Long.toString(job), "-o", "State,AdminComment");
     }

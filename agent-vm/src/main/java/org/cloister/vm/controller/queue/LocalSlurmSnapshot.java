@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 import org.cloister.vm.controller.slurm.LocalSlurmJob;
 import org.cloister.vm.controller.slurm.LocalSlurmJobId;
@@ -57,6 +59,14 @@ final class LocalSlurmSnapshot {
         List<LocalSlurmNode> all = new ArrayList<>();
         nodes.values().forEach(each -> all.addAll(each.values()));
         return all;
+    }
+
+    /** Returns the names of the nodes of jobs that have not ended; such a node need not exist. */
+    Set<String> namedNodes() {
+        return jobs.values().stream()
+                .filter(job -> job.state() != LocalSlurmJobState.ENDED)
+                .flatMap(job -> job.nodes().stream())
+                .collect(Collectors.toSet());
     }
 
     /** Returns the number of pending components of heterogeneous jobs, by job number. */

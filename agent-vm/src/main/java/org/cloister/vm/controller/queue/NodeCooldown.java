@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
-/** Measures for how long nodes have had no job and accepted none, as this process observed. */
+/** Measures for how long no job has had or named a node that accepts none, as this process observed. */
 final class NodeCooldown {
     /**
      * Minimum time before a node is deleted. slurmctld saves jobs and nodes apart, each at most every 5 s, and some
@@ -20,10 +20,15 @@ final class NodeCooldown {
 
     private final Map<String, Long> sinceMs = new HashMap<>();
 
-    /** @param nodes all existing nodes */
-    void update(Collection<LocalSlurmNode> nodes, long nowMs) {
+    /**
+     * @param nodes all existing nodes
+     * @param named names of nodes of jobs that have not ended. If a job was saved as requeued but not yet off a node
+     *     that is down, it waits after slurmctld's restart and still names the node, until it starts on others: 24.11.5
+     *     does not clear its nodes. At each restart meanwhile the node must exist.
+     */
+    void update(Collection<LocalSlurmNode> nodes, Set<String> named, long nowMs) {
         Set<String> out = nodes.stream()
-                .filter(node -> node.state() == LocalSlurmNode.State.UNAVAILABLE)
+                .filter(node -> node.state() == LocalSlurmNode.State.UNAVAILABLE && !named.contains(node.name()))
                 .map(LocalSlurmNode::name)
                 .collect(Collectors.toSet());
         sinceMs.keySet().retainAll(out);

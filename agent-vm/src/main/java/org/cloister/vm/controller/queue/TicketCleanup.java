@@ -41,7 +41,7 @@ final class TicketCleanup {
     }
 
     List<SlurmAction> decide(LocalSlurmSnapshot snapshot) {
-        cooldown.update(snapshot.nodes(), snapshot.now.elapsedMs());
+        cooldown.update(snapshot.nodes(), snapshot.namedNodes(), snapshot.now.elapsedMs());
         List<SlurmAction> actions = new ArrayList<>();
         for (ActiveTicket ticket : tickets.all()) {
             if (ticket.entry.isClosing()) {

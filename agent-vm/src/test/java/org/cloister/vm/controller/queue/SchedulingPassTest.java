@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import org.cloister.vm.controller.slurm.LocalSlurm;
 import org.cloister.vm.controller.slurm.LocalSlurmJobState;
@@ -225,6 +226,39 @@ class SchedulingPassTest {
     }
 
     @Test
+    void a_node_that_a_waiting_job_names_stays_until_the_job_runs_on_another() throws Exception {
+        FakeSlurmJob job = walk().slurm.submit("1", 1);
+        until(() -> job.state == LocalSlurmJobState.RUNNING);
+        String node = job.nodes.get(0);
+        walk().slurm.requeue(job);
+        job.waitsFor = "JobHeldUser";
+        job.runsMs = 30_000;
+        long from = walk().nowMs;
+        until(() -> walk().nowMs - from > 60_000);
+        assertThat(walk().slurm.hasNode(node)).isTrue();
+        assertThat(walk().workers.inFlight()).isZero();
+        job.waitsFor = "";
+        until(() -> job.state == LocalSlurmJobState.RUNNING);
+        assertThat(walk().slurm.hasNode(node)).isTrue();
+        until(() -> !walk().slurm.hasNode(node));
+        assertThat(job.state).isEqualTo(LocalSlurmJobState.RUNNING);
+        until(walk()::isOver);
+        assertThat(walk().workers.requested()).isEqualTo(2);
+    }
+
+    @Test
+    void a_node_that_a_waiting_job_names_goes_when_the_job_is_cancelled() throws Exception {
+        FakeSlurmJob job = walk().slurm.submit("1", 1);
+        until(() -> job.state == LocalSlurmJobState.RUNNING);
+        walk().slurm.requeue(job);
+        job.waitsFor = "JobHeldUser";
+        until(() -> walk().workers.inFlight() == 0);
+        walk().slurm.cancel(job);
+        until(walk()::isOver);
+        assertThat(walk().workers.requested()).isEqualTo(1);
+    }
+
+    @Test
     void nodes_that_rest_keep_no_other_job_from_its_ticket() throws Exception {
         FakeSlurmJob first = walk().slurm.submit("1", 1);
         until(() -> first.state == LocalSlurmJobState.ENDED && walk().workers.inFlight() == 0);
@@ -261,16 +295,21 @@ class SchedulingPassTest {
         LocalSlurmNode draining = new LocalSlurmNode("b", QueueSamples.FEATURE, LocalSlurmNode.State.DRAINING, 1, 1);
         List<LocalSlurmNode> nodes = List.of(out, draining);
         NodeCooldown cooldown = new NodeCooldown();
-        cooldown.update(nodes, 1_000);
+        cooldown.update(nodes, Set.of(), 1_000);
         assertThat(NodeRemoval.actionsFor(nodes, false, node -> cooldown.isOver(node, 10_999)))
                 .isEmpty();
         assertThat(NodeRemoval.actionsFor(nodes, false, node -> cooldown.isOver(node, 11_000)))
                 .containsExactly(new SlurmAction.DeleteNode("a"));
         assertThat(NodeRemoval.actionsFor(nodes, true, node -> false))
                 .containsExactly(new SlurmAction.MarkNodeDown("b", "its VM has gone"));
-        cooldown.update(List.of(draining), 12_000);
-        cooldown.update(nodes, 13_000);
+        cooldown.update(List.of(draining), Set.of(), 12_000);
+        cooldown.update(nodes, Set.of(), 13_000);
         assertThat(cooldown.isOver(out, 22_999)).isFalse();
+        cooldown.update(nodes, Set.of("a"), 23_000);
+        assertThat(cooldown.isOver(out, 40_000)).isFalse();
+        cooldown.update(nodes, Set.of(), 41_000);
+        assertThat(cooldown.isOver(out, 50_999)).isFalse();
+        assertThat(cooldown.isOver(out, 51_000)).isTrue();
     }
 
     /** The fake Slurm dies as the real one does. */

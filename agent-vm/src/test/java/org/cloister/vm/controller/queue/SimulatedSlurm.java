@@ -21,7 +21,8 @@ import org.cloister.vm.controller.slurm.LocalSlurmNode;
 
 /**
  * Slurm in memory, as far as a queue's controller sees it; its time is what {@link #tick} says. As with
- * {@code SlurmdTimeout=0}, a job runs on nodes without VMs until the controller marks them down.
+ * {@code SlurmdTimeout=0}, a job runs on nodes without VMs until the controller marks them down. A requeued job names
+ * its nodes until it starts again, as after a restart with the job saved as completing on a node that is down.
  */
 final class SimulatedSlurm implements LocalSlurm {
     static final String ADMIN = "v=1 features=-";
@@ -127,8 +128,7 @@ final class SimulatedSlurm implements LocalSlurm {
             }
         });
         for (FakeSlurmJob job : records.values()) {
-            if ((job.state == LocalSlurmJobState.RUNNING || job.state == LocalSlurmJobState.COMPLETING)
-                    && !machines.keySet().containsAll(job.nodes)) {
+            if (job.state != LocalSlurmJobState.ENDED && !machines.keySet().containsAll(job.nodes)) {
                 throw new AssertionError(
                         "job " + job.id + " is COMPLETING for good, for " + job.nodes + " are unknown");
             }
@@ -136,6 +136,10 @@ final class SimulatedSlurm implements LocalSlurm {
         machines.forEach((name, node) -> {
             node.up &= !lost.contains(name);
         });
+    }
+
+    boolean hasNode(String name) {
+        return machines.containsKey(name);
     }
 
     boolean hasNodes() {
