@@ -76,7 +76,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
     private final LinkedBlockingQueue<Digest> kept = new LinkedBlockingQueue<>();
     /** Streams of tickets that devices opened. */
     final AtomicInteger ticketStreams = new AtomicInteger();
-    /** So many updates of another opening, which nobody asked for, follow each answer. */
+    /** Number of updates of another opening that follow each answer. */
     volatile int unasked;
     /** What refusals say. */
     volatile Optional<String> otherText = Optional.empty();
