@@ -145,7 +145,9 @@ class ReadmittedMungeKeyTest {
             fixture.newKey.close();
             keys.close();
         }
-        assertThat(fixture.secrets.liveCount()).as("secrets that were not closed").isZero();
+        assertThat(fixture.secrets.liveCount())
+                .as("secrets that were not closed")
+                .isZero();
     }
 
     /** The tunnels of a controlling VM's boot. */

@@ -306,25 +306,58 @@ class SlurmFilterTest {
         assertThat(worker.command("scontrol", "ping").run().out()).contains("is UP");
     }
 
-    /** slurmctld takes no connection when it has its most, and waits for those that say nothing. */
+    /** Opens 400 connections that say nothing, and keeps them until it is killed. Returns how many there are. */
+    private int keepConnections(ClusterLogin who) throws IOException {
+        Path count = local.homes().resolve("alice/kept");
+        Files.deleteIfExists(count);
+        String keep = "use IO::Socket::INET; my @kept = map { IO::Socket::INET->new(PeerAddr => '10.90.0.1:6817',"
+                + " Blocking => 0) } 1 .. 400; sleep 2; open(my $f, '>', \"$ARGV[0].new\");"
+                + " print $f scalar grep { $_ && $_->connected } @kept; close $f; rename \"$ARGV[0].new\", $ARGV[0];"
+                + " sleep 60";
+        who.succeed(
+                "sh",
+                "-c",
+                "ulimit -n 1024; setsid --fork perl -e \"$0\" \"$1\" >/dev/null 2>&1 </dev/null",
+                keep,
+                count.toString());
+        local.await("the connections", LIMIT, () -> Files.exists(count));
+        return Integer.parseInt(Files.readString(count));
+    }
+
+    private void assertThatTheQueueAnswers() throws IOException {
+        for (int round = 0; round < 5; round++) {
+            assertThat(local.root().run("timeout", "15", "squeue").exit()).isZero();
+        }
+        assertThat(worker.command("timeout", "15", "scontrol", "ping").run().out())
+                .contains("is UP");
+    }
+
+    /** At its most, slurmctld takes no further connection, and waits for those that say nothing. */
     @Test
-    void a_member_who_keeps_connections_open_stops_the_queue_for_nobody() throws IOException {
-        String keep = "use IO::Socket::INET; my @kept; for (1 .. 400) { my $s = IO::Socket::INET->new(PeerAddr =>"
-                + " '10.90.0.1:6817', Blocking => 0); push @kept, $s if $s }"
-                + " open(my $f, '>', \"$ENV{HOME}/kept\"); close $f; sleep 60";
-        alice.succeed("sh", "-c", "ulimit -n 1024; setsid --fork perl -e \"$0\" >/dev/null 2>&1 </dev/null", keep);
+    void who_keeps_connections_open_stops_the_queue_for_nobody_and_a_member_has_32_of_them() throws IOException {
         try {
-            Path kept = local.homes().resolve("alice/kept");
-            local.await("her connections", LIMIT, () -> Files.exists(kept));
-            for (int round = 0; round < 5; round++) {
-                assertThat(local.root().run("timeout", "15", "squeue").exit()).isZero();
-            }
-            assertThat(worker.command("timeout", "15", "scontrol", "ping").run().out())
-                    .contains("is UP");
+            assertThat(keepConnections(alice)).isEqualTo(32);
+            assertThatTheQueueAnswers();
+            assertThat(keepConnections(local.root()))
+                    .as("more than slurmctld's own 150")
+                    .isEqualTo(400);
+            assertThatTheQueueAnswers();
         } finally {
-            alice.run("pkill", "-u", "alice", "perl");
+            local.root().run("pkill", "-f", "IO::Socket::INET.*Blocking");
         }
         assertThat(alice.run("timeout", "60", "squeue").exit()).isZero();
+    }
+
+    @Test
+    void a_member_has_no_connection_to_the_storage_server() throws IOException {
+        String listen =
+                "use IO::Socket::INET; my $s = IO::Socket::INET->new(LocalAddr => '10.90.0.1:2049', Listen => 5,"
+                        + " ReuseAddr => 1) or die; if (fork) { exit } alarm 20; close STDOUT; close STDERR; sleep 20";
+        local.root().succeed("perl", "-e", listen);
+        String connect = "exec 3<>/dev/tcp/10.90.0.1/2049";
+        assertThat(local.root().run("timeout", "3", "bash", "-c", connect).exit())
+                .isZero();
+        assertThat(alice.run("timeout", "3", "bash", "-c", connect).exit()).isEqualTo(124);
     }
 
     @Test

@@ -20,7 +20,7 @@ import org.cloister.vm.rpcfilter.RpcFilterMain;
  * <p>The kernel tracks no other connections than these and those of this machine's own users to slurmctld and slurmdbd,
  * so that a machine that opens many cannot fill a table that others need. One worker, and one member here, has a
  * bounded number at a time, and opens a bounded number per second. Further ones wait. Members have no connection to the
- * storage server, which closes those of workers when it has too many.
+ * storage server, which closes its oldest, those of workers, when it has too many (by its source).
  *
  * @param own this machine's address, where slurmctld listens
  * @param network the project's
