@@ -18,6 +18,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.TicketStreamClient;
 import org.cloister.vm.boot.BootKeyPairs;
+import org.cloister.vm.controller.admission.AdmissionContext;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
 import org.cloister.vm.controller.admission.HandoverLedger;
 import org.cloister.vm.controller.admission.WorkerAdmission;
@@ -205,13 +206,13 @@ final class RunningProject implements AutoCloseable {
                 clock);
     }
 
-    private WorkerAdmission.Context admissionContext(TrustSources trust) {
-        return new WorkerAdmission.Context(
+    private AdmissionContext admissionContext(TrustSources trust) {
+        return new AdmissionContext(
                 certificate::credential,
                 trust.trustStore(),
                 trust.siteTrust()::verifyAllocation,
                 opened.unlocked().documents().policy(),
-                new WorkerAdmission.HostTrust(trust.siteTrust()::isUntrusted, trust.siteTrust()::isKeyRevoked),
+                new AdmissionContext.HostTrust(trust.siteTrust()::isUntrusted, trust.siteTrust()::isKeyRevoked),
                 false);
     }
 

@@ -26,6 +26,7 @@ import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 import org.cloister.transport.link.ClientLink;
+import org.cloister.vm.controller.admission.AdmissionContext;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
 import org.cloister.vm.controller.admission.CountedAdmissionMetrics;
 import org.cloister.vm.controller.admission.HandoverLedger;
@@ -61,12 +62,12 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
         trustStore = new TrustStore(
                 TrustAnchors.none().withProject(fixture.project), RevocationLists.none(), InstantSource.system());
         admission = new WorkerAdmission(
-                new WorkerAdmission.Context(
+                new AdmissionContext(
                         () -> fixture.controllers,
                         trustStore,
                         envelope -> fixture.allocation(),
                         fixture.policy,
-                        new WorkerAdmission.HostTrust(key -> false, key -> false),
+                        new AdmissionContext.HostTrust(key -> false, key -> false),
                         false),
                 new WorkerAdmission.Stores(
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),

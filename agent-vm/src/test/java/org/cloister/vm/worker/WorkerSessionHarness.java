@@ -38,6 +38,7 @@ import org.cloister.vm.boot.AssignmentPoller;
 import org.cloister.vm.boot.BootJournal;
 import org.cloister.vm.boot.BootKeyPairs;
 import org.cloister.vm.boot.VmTrustStore;
+import org.cloister.vm.controller.admission.AdmissionContext;
 import org.cloister.vm.controller.admission.AdmittedWorkers;
 import org.cloister.vm.controller.admission.CountedAdmissionMetrics;
 import org.cloister.vm.controller.admission.HandoverLedger;
@@ -143,12 +144,12 @@ abstract class WorkerSessionHarness {
     private void open(TlsCredential own) throws Exception {
         TrustStore trustStore = new TrustStore(
                 TrustAnchors.none().withProject(fixture.project), RevocationLists.none(), InstantSource.system());
-        WorkerAdmission.Context context = new WorkerAdmission.Context(
+        AdmissionContext context = new AdmissionContext(
                 () -> own,
                 trustStore,
                 envelope -> fixture.allocation(),
                 fixture.policy,
-                new WorkerAdmission.HostTrust(key -> false, key -> false),
+                new AdmissionContext.HostTrust(key -> false, key -> false),
                 false);
         admission = new WorkerAdmission(
                 context,

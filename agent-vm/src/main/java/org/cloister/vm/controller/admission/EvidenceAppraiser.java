@@ -17,10 +17,10 @@ import org.cloister.protocol.policy.VmRole;
 
 /** Appraises a worker's evidence against its slot, the nonce, the circuit and the owners' policy. */
 final class EvidenceAppraiser {
-    private final WorkerAdmission.Context context;
+    private final AdmissionContext context;
     private final HandoverLedger ledger;
 
-    EvidenceAppraiser(WorkerAdmission.Context context, HandoverLedger ledger) {
+    EvidenceAppraiser(AdmissionContext context, HandoverLedger ledger) {
         this.context = context;
         this.ledger = ledger;
     }

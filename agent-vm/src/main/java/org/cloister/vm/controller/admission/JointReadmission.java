@@ -40,7 +40,7 @@ final class JointReadmission<R> {
         }
     }
 
-    /** Adds a request; it replaces an earlier one of the worker. */
+    /** Adds a request; it replaces an earlier one of the worker. A ticket is waited for once. */
     void add(String ticket, CertificateName worker, R request, Instant now) {
         groups.computeIfAbsent(ticket, first -> new Group(now)).requests.put(worker, request);
     }
@@ -65,9 +65,12 @@ final class JointReadmission<R> {
         return granted;
     }
 
-    /** Returns the tickets that were waited for; a later request of such a ticket does not wait longer. */
-    Set<String> tickets() {
-        return Set.copyOf(groups.keySet());
+    /** Returns the tickets with requests that wait. */
+    List<String> waiting() {
+        return groups.entrySet().stream()
+                .filter(group -> !group.getValue().requests.isEmpty())
+                .map(Map.Entry::getKey)
+                .toList();
     }
 
     void forget(String ticket) {

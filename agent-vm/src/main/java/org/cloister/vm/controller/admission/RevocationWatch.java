@@ -14,14 +14,13 @@ import org.cloister.protocol.identity.IdentityClause;
 import org.cloister.protocol.identity.RevocableSessions;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.circuit.OpenCircuits;
-import org.cloister.transport.link.PeriodicCheck;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks each second whether admitted workers are still trusted. A circuit closes when the certificate that opened it
- * is no longer valid. A worker ends when its host's key is revoked, or when its certificate is revoked and it has no
- * other, since it could not reconnect.
+ * Checks whether admitted workers are still trusted. A circuit closes when the certificate that opened it is no longer
+ * valid. A worker ends when its host's key is revoked, which its owner checks each second, or when its certificate is
+ * revoked and it has no other, since it could not reconnect.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the loop's own termination
 final class RevocationWatch implements AutoCloseable {
@@ -29,14 +28,13 @@ final class RevocationWatch implements AutoCloseable {
     /** Clauses that no list and no document reverses; an expired certificate or list may be followed by a newer one. */
     private static final Set<IdentityClause> PERMANENT = Set.of(IdentityClause.REVOKED, IdentityClause.ISSUER);
 
-    private final WorkerAdmission.Context context;
+    private final AdmissionContext context;
     private final ExpectedWorkers expected;
     private final WorkerReadmission readmission;
     private final Executor decisions;
     private final BiConsumer<CertificateName, ExpectedWorkers.ExpectedSlot> onRevoked;
     private final EventLoop loop = new DefaultEventLoop();
     private final OpenCircuits circuits;
-    private final PeriodicCheck periodicCheck;
     /** Workers that were already reported; used on the worker admission's thread. */
     private final Set<CertificateName> reported = new HashSet<>();
 
@@ -45,7 +43,7 @@ final class RevocationWatch implements AutoCloseable {
      * @param onRevoked called there once for each worker that must end
      */
     RevocationWatch(
-            WorkerAdmission.Context context,
+            AdmissionContext context,
             ExpectedWorkers expected,
             WorkerReadmission readmission,
             Executor decisions,
@@ -56,7 +54,6 @@ final class RevocationWatch implements AutoCloseable {
         this.decisions = decisions;
         this.onRevoked = onRevoked;
         this.circuits = new OpenCircuits(context.trustStore(), loop, ended -> decide(() -> onCircuitEnded(ended)));
-        this.periodicCheck = new PeriodicCheck(loop, () -> decide(this::checkHostKeys));
     }
 
     /**
@@ -81,7 +78,13 @@ final class RevocationWatch implements AutoCloseable {
         }
     }
 
-    private void checkHostKeys() {
+    /** The loop of its timers. */
+    EventLoop loop() {
+        return loop;
+    }
+
+    /** Reports workers whose host's key was revoked. To be called each second, on the worker admission's thread. */
+    void checkHostKeys() {
         Map<CertificateName, ExpectedWorkers.ExpectedSlot> slots = expected.all();
         reported.retainAll(slots.keySet());
         slots.forEach((worker, expectedSlot) -> {
@@ -112,7 +115,6 @@ final class RevocationWatch implements AutoCloseable {
 
     @Override
     public void close() {
-        periodicCheck.close();
         circuits.close();
         loop.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     }

@@ -2,7 +2,6 @@ package org.cloister.vm.controller.admission;
 
 import io.netty.channel.ChannelPipeline;
 import io.netty.util.concurrent.Future;
-import io.netty.util.concurrent.GlobalEventExecutor;
 import java.io.IOException;
 import java.time.InstantSource;
 import java.util.HashMap;
@@ -13,22 +12,15 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
-import java.util.function.Supplier;
 import org.cloister.protocol.circuit.CloseReason;
-import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.EvidenceClause;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.BootPeerVerifier;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.identity.CertificateRole;
-import org.cloister.protocol.identity.CertifiedPeerVerifier;
-import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
-import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
@@ -52,7 +44,7 @@ import org.slf4j.LoggerFactory;
 public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAdmission.class);
 
-    private final Context context;
+    private final AdmissionContext context;
     private final Provisioner provisioner;
     private final WorkerReadmission readmission;
     private final HandoverRecorder recorder;
@@ -70,58 +62,18 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     private final RevocationWatch revocationWatch;
     private final JointReadmission<ResumeRequest> jointReadmission = new JointReadmission<>();
-    private final PeriodicCheck jointCheck;
+    private final PeriodicCheck periodicCheck;
     private final Set<String> released = new HashSet<>();
     private Consumer<WorkerEvent> events = event -> {};
 
     private record ResumeRequest(CertificateName worker, WorkerSession session, VmMessage.Resume resume) {}
 
-    /**
-     * Identity and trust of the controlling VM.
-     *
-     * @param own its current credential for its name and boot, read when a circuit opens
-     * @param trustStore accepts workers that a controlling VM of this name certified, this one or an earlier one
-     * @param allocationVerifier verifies a relay's signed allocation
-     * @param policy the owners' policy in force
-     * @param driveIntegrity whether changes of the project's drive are detected
-     */
-    public record Context(
-            Supplier<TlsCredential> own,
-            TrustStore trustStore,
-            AllocationVerifier allocationVerifier,
-            ProjectPolicy policy,
-            HostTrust hostTrust,
-            boolean driveIntegrity) {
-        CertifiedPeerVerifier workers() {
-            return CertifiedPeerVerifier.forRoles(trustStore, Set.of(CertificateRole.WORKER));
-        }
-    }
-
-    /**
-     * The site's current trust in hosts, by their keys.
-     *
-     * @param untrusted whether a worker on the host must not receive anything
-     * @param keyRevoked whether an admitted worker on the host must end
-     */
-    public record HostTrust(Predicate<VerificationKey> untrusted, Predicate<VerificationKey> keyRevoked) {}
-
     /** Records of hand-overs on the project's drive. */
     public record Stores(HandoverLedger handovers, AdmittedWorkers admitted) {}
 
-    /** Verifies a received allocation. */
-    @FunctionalInterface
-    public interface AllocationVerifier {
-        /**
-         * Verifies an allocation.
-         *
-         * @throws IOException if no relay of the site signed it
-         */
-        Allocation verify(byte[] envelope) throws IOException;
-    }
-
     /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
     public WorkerAdmission(
-            Context context,
+            AdmissionContext context,
             Stores stores,
             Provisioner provisioner,
             HandoverRecorder recorder,
@@ -145,9 +97,12 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         this.decisions = decisions;
         this.clock = clock;
         this.metrics = metrics;
-        this.jointCheck = new PeriodicCheck(
-                GlobalEventExecutor.INSTANCE,
-                () -> decisions.execute(() -> jointReadmission.tickets().forEach(this::grantDue)));
+        this.periodicCheck = new PeriodicCheck(revocationWatch.loop(), () -> decisions.execute(this::eachSecond));
+    }
+
+    private void eachSecond() {
+        revocationWatch.checkHostKeys();
+        jointReadmission.waiting().forEach(this::grantDue);
     }
 
     @Override
@@ -161,15 +116,18 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
 
     @Override
     public int expectWorkers(Ticket ticket, RelayTicketMessage.Update update) throws IOException {
-        Allocation allocation;
+        Allocation allocation = verify(update.allocation().toByteArray());
+        expected.add(ticket, allocation);
+        return allocation.slots().size();
+    }
+
+    private Allocation verify(byte[] envelope) throws IOException {
         try {
-            allocation = context.allocationVerifier().verify(update.allocation().toByteArray());
+            return context.allocationVerifier().verify(envelope);
         } catch (IOException e) {
             metrics.allocationRefused();
             throw e;
         }
-        expected.add(ticket, allocation);
-        return allocation.slots().size();
     }
 
     @Override
@@ -367,7 +325,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     /** Stops the periodic checks; circuits close with their link. */
     @Override
     public void close() {
-        jointCheck.close();
+        periodicCheck.close();
         revocationWatch.close();
     }
 

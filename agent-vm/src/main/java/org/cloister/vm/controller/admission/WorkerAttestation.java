@@ -40,7 +40,7 @@ final class WorkerAttestation {
     /** Equals the tolerance for statements. */
     private static final Duration LOGGED_DIFFERENCE = Duration.ofMinutes(2);
 
-    private final WorkerAdmission.Context context;
+    private final AdmissionContext context;
     private final HandoverLedger ledger;
     private final EvidenceAppraiser appraiser;
     private final Provisioner provisioner;
@@ -65,7 +65,7 @@ final class WorkerAttestation {
 
     /** @param readmission records workers that received a hand-over, which may reconnect */
     WorkerAttestation(
-            WorkerAdmission.Context context,
+            AdmissionContext context,
             HandoverLedger ledger,
             Provisioner provisioner,
             WorkerReadmission readmission,

@@ -29,7 +29,7 @@ final class WorkerReadmission {
     private static final Duration RENEWED = Duration.ofHours(13);
 
     private final AdmittedWorkers admitted;
-    private final WorkerAdmission.Context context;
+    private final AdmissionContext context;
     private final Provisioner provisioner;
     /** Workers that have the credentials of this boot. */
     private final Set<CertificateName> current = new HashSet<>();
@@ -44,7 +44,7 @@ final class WorkerReadmission {
         record Refuse(String clause, boolean slotLost) implements Decision {}
     }
 
-    WorkerReadmission(AdmittedWorkers admitted, WorkerAdmission.Context context, Provisioner provisioner) {
+    WorkerReadmission(AdmittedWorkers admitted, AdmissionContext context, Provisioner provisioner) {
         this.admitted = admitted;
         this.context = context;
         this.provisioner = provisioner;

@@ -113,13 +113,13 @@ final class AdmissionFixture implements AutoCloseable {
         });
     }
 
-    private WorkerAdmission.Context context() {
-        return new WorkerAdmission.Context(
+    private AdmissionContext context() {
+        return new AdmissionContext(
                 () -> own,
                 trustStore,
                 envelope -> ticket.verifiedAllocation(address),
                 policy,
-                new WorkerAdmission.HostTrust(
+                new AdmissionContext.HostTrust(
                         key -> revoked, key -> takenBack && key.equals(opening.host.verificationKey())),
                 false);
     }
@@ -193,7 +193,7 @@ final class AdmissionFixture implements AutoCloseable {
 
     /** Says nothing but questions. */
     WorkerAttestation createAttestation() throws IOException {
-        WorkerAdmission.Context context = context();
+        AdmissionContext context = context();
         HandoverLedger spent = HandoverLedger.open(folder.resolve("arriving"));
         WorkerProvisioner provisioner = provisioner();
         return new WorkerAttestation(

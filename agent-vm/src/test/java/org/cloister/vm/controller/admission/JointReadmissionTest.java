@@ -81,7 +81,7 @@ class JointReadmissionTest {
     void a_forgotten_ticket_has_no_requests() {
         asks(FIRST, "a", 0);
         joint.forget(TICKET);
-        assertThat(joint.tickets()).isEmpty();
+        assertThat(joint.waiting()).isEmpty();
         assertThat(granted(60)).isEmpty();
     }
 }
