@@ -57,7 +57,7 @@ final class OrphanedProject {
                 new Component("munged", new MungeDaemon(services, run)::stop),
                 new Component("storage", () -> NfsServer.stop(programs)),
                 new Component("tunnels", new CharonDaemon(programs, run.resolve("charon"), EspMode.KERNEL)::stop),
-                new Component("time", () -> ChronyDaemon.stop(programs, run.resolve("time"))),
+                new Component("time", new ChronyDaemon(programs, run.resolve("time"))::stop),
                 new Component("drive", () -> closeDrive(programs, secrets))));
     }
 

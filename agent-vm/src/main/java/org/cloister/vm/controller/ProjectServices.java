@@ -180,13 +180,12 @@ final class ProjectServices implements AutoCloseable {
 
     /** Starts the time server that workers follow; its only source is the time that the opener sent. */
     void startTimeServer() throws IOException {
-        ChronyDaemon chronyd = ChronyDaemon.server(
-                environment.programs(),
-                environment.run().resolve("time"),
+        ChronyDaemon chronyd =
+                new ChronyDaemon(environment.programs(), environment.run().resolve("time"));
+        resources.push(chronyd::stop);
+        chronyd.startServer(
                 opened.network().own().toString(),
                 opened.unlocked().networkConfig().network().toString());
-        resources.push(chronyd::stop);
-        chronyd.start();
     }
 
     NfsExports startStorage() throws IOException {

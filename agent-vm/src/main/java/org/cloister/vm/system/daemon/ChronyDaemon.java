@@ -18,94 +18,90 @@ public final class ChronyDaemon {
     /** Stratum of a clock with no better source behind it; users' VMs do not follow such a clock. */
     private static final int STRATUM = 10;
 
+    private static final String CONFIGURATION = "chrony.conf";
+
     private final Path folder;
-    private final String content;
     private final SupervisedDaemon daemon;
 
-    private ChronyDaemon(ProcessRunner programs, Path folder, String content) {
+    /** @param folder on tmpfs; its name identifies this chronyd */
+    public ChronyDaemon(ProcessRunner programs, Path folder) {
         this.folder = folder;
-        this.content = content;
-        this.daemon = daemon(programs, folder);
-    }
-
-    private static SupervisedDaemon daemon(ProcessRunner programs, Path folder) {
-        return new SupervisedDaemon(
+        this.daemon = new SupervisedDaemon(
                 programs,
                 "chronyd " + folder,
-                List.of("/usr/sbin/chronyd", "-4", "-d", "-f", file(folder).toString()),
+                List.of(
+                        "/usr/sbin/chronyd",
+                        "-4",
+                        "-d",
+                        "-f",
+                        folder.resolve(CONFIGURATION).toString()),
                 Map.of(),
                 folder.resolve("chronyd.log"));
     }
 
     /**
-     * Returns the server of a controlling VM.
+     * Starts the server of a controlling VM.
      *
-     * @param folder on tmpfs
      * @param own address in the project's network
      * @param network whose machines may query it, such as {@code 10.64.12.0/22}
      */
-    public static ChronyDaemon server(ProcessRunner programs, Path folder, String own, String network) {
-        return new ChronyDaemon(programs, folder, """
-                local stratum %d
-                bindaddress %s
-                allow %s
-                %s""".formatted(STRATUM, own, network, common(folder)));
+    public void startServer(String own, String network) throws IOException {
+        start(server(own, network));
     }
 
     /**
-     * Returns the client of a worker, whose clock was set at the hand-over.
+     * Starts the client of a worker, whose clock was set at the hand-over.
      *
-     * @param folder on tmpfs
      * @param own address in the project's network
      * @param controller the only time source
      */
-    public static ChronyDaemon client(ProcessRunner programs, Path folder, String own, String controller) {
+    public void startClient(String own, String controller) throws IOException {
+        start(client(own, controller));
+    }
+
+    String server(String own, String network) {
+        return """
+                local stratum %d
+                bindaddress %s
+                allow %s
+                %s""".formatted(STRATUM, own, network, common());
+    }
+
+    String client(String own, String controller) {
         // A clock that is far off belongs to a VM that the host paused: slewing an hour would take half a day.
-        return new ChronyDaemon(programs, folder, """
+        return """
                 server %s iburst minpoll 4 maxpoll 6
                 bindacqaddress %s
                 port 0
                 makestep 10 -1
-                %s""".formatted(controller, own, common(folder)));
+                %s""".formatted(controller, own, common());
     }
 
-    private static String common(Path folder) {
+    private String common() {
         return """
                 cmdport 0
                 bindcmdaddress /
                 pidfile %s
                 logchange 1
-                """.formatted(pid(folder));
+                """.formatted(pid());
     }
 
-    String content() {
-        return content;
-    }
-
-    public void start() throws IOException {
+    private void start(String settings) throws IOException {
         Files.createDirectories(folder);
         if (daemon.processes().isEmpty()) {
             // A killed chronyd leaves its pid file, and the next one would take any process of that number for it.
-            Files.deleteIfExists(pid(folder));
+            Files.deleteIfExists(pid());
         }
-        WorldReadableFile.replace(file(folder), content.getBytes(StandardCharsets.US_ASCII));
+        WorldReadableFile.replace(folder.resolve(CONFIGURATION), settings.getBytes(StandardCharsets.US_ASCII));
         daemon.start();
     }
 
+    /** Stops it, whether it ran or not. An object that has not started it does not end another's supervision. */
     public void stop() throws IOException {
         daemon.stop();
     }
 
-    /** Stops a client or a server, whether it ran or not. */
-    public static void stop(ProcessRunner programs, Path folder) throws IOException {
-        daemon(programs, folder).stop();
-    }
-
-    private static Path file(Path folder) {
-        return folder.resolve("chrony.conf");
-    }
-
-    private static Path pid(Path folder) {
+    private Path pid() {
         return folder.resolve("chronyd.pid");
     }
 }

@@ -58,7 +58,6 @@ public final class LocalNodeSetup implements NodeSetup {
     private static final Logger LOG = LoggerFactory.getLogger(LocalNodeSetup.class);
     static final String SLURMD = "slurmd.service";
     private static final String NFS = "nfs4";
-    private static final String TIME = "time";
     private static final String SCRATCH_SERIAL = "scratch";
     private static final int MIB_BITS = 20;
     private static final Duration TUNNEL_LIMIT = Duration.ofMinutes(1);
@@ -69,6 +68,7 @@ public final class LocalNodeSetup implements NodeSetup {
     private static final Duration SLURMD_LIMIT = Duration.ofMinutes(5);
 
     private static final Duration SLURMD_RETRY = Duration.ofSeconds(5);
+
     private static final Duration MOUNT_LIMIT = Duration.ofMinutes(1);
     private static final Duration UNMOUNT_LIMIT = Duration.ofSeconds(3);
     /**
@@ -81,9 +81,10 @@ public final class LocalNodeSetup implements NodeSetup {
     private final BootKeyPairs keys;
     private final BootJournal journal;
     private final MungeDaemon munged;
-    /** One object for start and stop: the one that started charon would start it again. */
+    /** One object for start and stop of each: the one that started a daemon would start it again. */
     private final CharonDaemon charon;
 
+    private final ChronyDaemon chronyd;
     private Optional<Instant> erased = Optional.empty();
     private @Nullable ProjectTunnels tunnels;
     private @Nullable SecretMemory tunnelKey;
@@ -117,6 +118,7 @@ public final class LocalNodeSetup implements NodeSetup {
         this.journal = journal;
         this.munged = new MungeDaemon(environment.services, environment.run);
         this.charon = new CharonDaemon(environment.programs, environment.run.resolve("charon"), environment.esp);
+        this.chronyd = new ChronyDaemon(environment.programs, environment.run.resolve("time"));
     }
 
     @Override
@@ -129,7 +131,9 @@ public final class LocalNodeSetup implements NodeSetup {
             case CLOCK -> setClock(handover.handOver().time());
             case NETWORK -> new ProjectInterface(environment.programs).up(plan.networkPlan());
             case TUNNEL -> startTunnel(plan, handover);
-            case TIME -> startTimeClient(plan);
+            case TIME ->
+                chronyd.startClient(
+                        plan.ownAddress().toString(), plan.controllerAddress().toString());
             case SCRATCH -> openScratch(plan);
             case STORAGE ->
                 new StorageMounts(environment.programs, plan.controllerAddress(), plan.mounts()).mount(MOUNT_LIMIT);
@@ -171,15 +175,6 @@ public final class LocalNodeSetup implements NodeSetup {
         tunnels = ProjectTunnels.open(
                 charon.socket(), plan.tunnelPlan(handover, tunnelKey, anchors), event -> LOG.info("tunnel {}", event));
         tunnels.awaitUp(plan.controller(), TUNNEL_LIMIT);
-    }
-
-    private void startTimeClient(NodePlan plan) throws IOException {
-        ChronyDaemon.client(
-                        environment.programs,
-                        environment.run.resolve(TIME),
-                        plan.ownAddress().toString(),
-                        plan.controllerAddress().toString())
-                .start();
     }
 
     private void openScratch(NodePlan plan) throws IOException {
@@ -284,7 +279,7 @@ public final class LocalNodeSetup implements NodeSetup {
             case MUNGE -> munged.stop();
             case STORAGE -> unmount(failed);
             case SCRATCH -> eraseScratch();
-            case TIME -> ChronyDaemon.stop(environment.programs, environment.run.resolve(TIME));
+            case TIME -> chronyd.stop();
             case TUNNEL -> {
                 if (tunnels != null) {
                     tunnels.close();
