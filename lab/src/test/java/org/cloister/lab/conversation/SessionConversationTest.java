@@ -251,13 +251,13 @@ class SessionConversationTest extends PersonFixture {
                 List.of("echo >> ran; cat; echo all >&2; exit 7"),
                 DATA,
                 ssh -> lane.way.connect(CertificateRole.MEMBER, ssh));
-        boolean whole = ended.status() == 7;
-        assertThat(whole || ended.status() == 255).as("ssh: %s", ended).isTrue();
+        assertThat(ended.status()).as("ssh: %s", ended).isIn(7, 255);
         assertThat(DATA.startsWith(ended.out())).as("in order").isTrue();
-        if (whole) {
-            assertThat(ended.out().size()).isEqualTo(DATA.size());
-            assertThat(ended.errors()).contains("all\n");
-        }
+        // sshd may send the exit status before the last of the output (OpenSSH, session_exit_message), so that ssh can
+        // end with the command's status when the circuit broke in between.
+        boolean whole = ended.status() == 7
+                && ended.out().size() == DATA.size()
+                && ended.errors().contains("all\n");
         assertThat(Files.exists(marker) ? Files.size(marker) : 0)
                 .as("how often it ran")
                 .isBetween(whole ? 1L : 0L, (long) lane.vm.sessionsStarted.get());
