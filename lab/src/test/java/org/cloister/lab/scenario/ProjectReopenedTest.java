@@ -132,8 +132,13 @@ class ProjectReopenedTest {
                 project.member.awaitEnd(job);
                 assertThat(project.member.state(job)).isEqualTo("COMPLETED|0:0");
                 // srun may say, too, that it waited for slurmctld.
+                String nodes = loss.phase().equals(RUNNING) && job.equals(jobs.get(0)) ? "2" : "1";
                 assertThat(project.member.runSsh("grep -v ^srun: " + job + ".txt"))
-                        .matches("begun\nstep on \\S+-0\nover\n");
+                        .matches("begun\n(step on \\S+-[01]\n){" + nodes + "}over\n");
+                if (loss.phase().equals(RUNNING)) {
+                    assertThat(project.member.runSsh("scontrol -o show job " + job))
+                            .contains(" Restarts=0 ");
+                }
             }
             project.awaitNoWorker();
         });
@@ -308,12 +313,18 @@ class ProjectReopenedTest {
         // Of a loss that ended otherwise.
         member.runSsh("scancel --user=$USER; rm -f go");
         project.awaitNoWorker();
-        // Of one that waits the time comes when the first has been written down.
-        String later = phase.equals(RUNNING) ? "" : "--begin=now+" + SAVED_S + "seconds ";
-        List<String> jobs = List.of(member.submit("job.sh"), member.submit(later + "job.sh"));
+        boolean runs = phase.equals(RUNNING);
+        // Two workers are readmitted together; with the other's they take all CPUs but one.
+        String first = runs ? "--nodes=2 " : "";
+        // Of a job that waits the time comes when the first has been written down.
+        String other = runs ? "" : "--begin=now+" + SAVED_S + "seconds ";
+        List<String> jobs = List.of(member.submit(first + "job.sh"), member.submit(other + "job.sh"));
         member.awaitRunning(jobs.get(0));
         System.out.println(member.runSsh("bash phase.sh " + jobs.get(1) + " " + phase));
-        if (phase.equals(RUNNING)) {
+        if (runs) {
+            // For Slurm a job runs while the prolog does.
+            member.runSsh("for each in " + String.join(" ", jobs)
+                    + "; do until grep -q begun $each.txt; do sleep 1; done; done 2>/dev/null");
             TimeUnit.SECONDS.sleep(SAVED_S);
         }
         return jobs;
