@@ -3,6 +3,7 @@ package org.cloister.lab.scenario;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -68,7 +69,10 @@ class ControllerBoundaryTest {
             "exit 0",
             // The job's user's own, though root of the worker made it: its bit gives no more than that user's rights.
             "owner",
-            "exit 0 2001",
+            "exit 0 2001");
+
+    /** What it grants of the network. */
+    private static final Map<String, String> REACHED = Map.of(
             // A worker's charon is its root's. It gets its two addresses and no more, though it asks for all.
             "tunnel loaded",
             "exit 0 .*",
@@ -94,10 +98,13 @@ class ControllerBoundaryTest {
         member = project.member;
         member.configure();
         project.bob.configure();
-        for (String script :
-                List.of("boundary-worker.sh", "boundary-orders.sh", "boundary-filter.sh", "boundary-controller.sh")) {
-            member.put(JOBS.resolve(script));
-        }
+        member.put(
+                JOBS.resolve("boundary-worker.sh"),
+                JOBS.resolve("boundary-network.sh"),
+                JOBS.resolve("boundary-orders.sh"),
+                JOBS.resolve("boundary-filter.sh"),
+                JOBS.resolve("boundary-controller.sh"),
+                Files.writeString(folder.resolve("boundary-ports"), ports()));
     }
 
     @AfterAll
@@ -110,15 +117,14 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(1)
-    @SampledScenario(value = 0, cases = 5)
+    @SampledScenario(value = 0, cases = 6)
     void root_of_a_worker_gets_what_the_threat_model_grants_and_nothing_more() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
-            member.awaitRunning(job);
-            // Its worker boots meanwhile.
+            // Their workers boot side by side.
             String after =
                     member.submit("--output=after.txt --wrap='until [ -e go ]; do sleep 1; done; srun echo after'");
-            member.runSsh("echo " + ports() + " >boundary-ports");
+            member.awaitRunning(job);
             Map<String, String> answers = asRoot(project.worker(job), "boundary-worker.sh");
             REFUSED.forEach((name, answer) ->
                     assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
@@ -126,26 +132,43 @@ class ControllerBoundaryTest {
                     assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
             assertThat(answers.get("storage's options")).contains("nosuid", "nodev");
             project.bob.runSsh("scancel --user=bob");
-            member.runSsh("rm -f boundary-id boundary-ports; scancel " + job);
-            member.awaitEnd(job);
             // Nothing of it is left, and the queue works as before.
-            member.runSsh("touch go");
+            member.runSsh("rm -f boundary-id; touch go; scancel " + job);
             member.awaitEnd(after);
             assertThat(member.state(after)).isEqualTo("COMPLETED|0:0");
-            assertThat(member.runSsh("cat after.txt; rm go; scancel $(sbatch --parsable --hold --wrap=true)"))
+            assertThat(
+                            member.runSsh(
+                                    "cat after.txt; rm go; squeue -h -t running; scancel $(sbatch --parsable --hold --wrap=true)"))
                     .isEqualTo("after\n");
+        });
+    }
+
+    @Test
+    @Order(6)
+    @SampledScenario(value = 5, cases = 6)
+    void root_of_a_worker_reaches_its_own_tunnel_and_the_services_of_workers_alone() throws Exception {
+        project.explained(() -> {
+            String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
+            member.awaitRunning(job);
+            Map<String, String> answers = asRoot(project.worker(job), "boundary-network.sh");
+            REACHED.forEach((name, answer) ->
+                    assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
+            member.runSsh("scancel " + job);
+            member.awaitEnd(job);
         });
     }
 
     /** Which of the TCP ports that no service is known for, as the script reads it: all, or an eighth of them. */
     private static String ports() {
-        return Boolean.getBoolean("cloister.sweep.all") ? "0 1" : Math.floorMod(ScenarioSeed.of("ports"), 8L) + " 8";
+        return Boolean.getBoolean("cloister.sweep.all")
+                ? "0 1\n"
+                : Math.floorMod(ScenarioSeed.of("ports"), 8L) + " 8\n";
     }
 
     /** slurmctld itself takes these of its own account and, but for triggers, of root: what stops them stands before its port. */
     @Test
     @Order(4)
-    @SampledScenario(value = 3, cases = 5)
+    @SampledScenario(value = 3, cases = 6)
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
             String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
@@ -164,7 +187,7 @@ class ControllerBoundaryTest {
 
     @Test
     @Order(2)
-    @SampledScenario(value = 1, cases = 5)
+    @SampledScenario(value = 1, cases = 6)
     void a_member_reaches_no_daemons_socket_but_slurms() throws Exception {
         project.explained(() -> {
             assertThat(member.ssh("mariadb --no-defaults --socket=/run/mysqld/mysqld.sock -e 'select 1'")
@@ -188,7 +211,7 @@ class ControllerBoundaryTest {
     /** Each of them is full while a job is taken, gets its worker and its storage, and ends. */
     @Test
     @Order(3)
-    @SampledScenario(value = 2, cases = 5)
+    @SampledScenario(value = 2, cases = 6)
     void a_member_who_fills_what_all_may_write_to_stops_no_job() throws Exception {
         project.explained(() -> {
             assertThat(
@@ -207,7 +230,7 @@ class ControllerBoundaryTest {
     /** A step after it goes through the filter that was started again. */
     @Test
     @Order(5)
-    @SampledScenario(value = 4, cases = 5)
+    @SampledScenario(value = 4, cases = 6)
     void without_its_filter_the_queue_lets_new_workers_wait_and_jobs_go_on() throws Exception {
         project.explained(() -> {
             String job = member.submit(
@@ -229,7 +252,7 @@ class ControllerBoundaryTest {
 
     /** Last: it also looks for what the attempts before it have left. */
     @Test
-    @Order(6)
+    @Order(7)
     void daemons_of_the_queue_run_no_program_and_see_their_own_state_alone() throws Exception {
         project.explained(() -> {
             Map<String, String> answers = asRoot(opened.owner(), "boundary-controller.sh");
