@@ -81,7 +81,18 @@ public final class AtomicFile {
         try {
             return Files.readAttributes(file, BasicFileAttributes.class, links) != null;
         } catch (NoSuchFileException e) {
+            requireFolder(file);
             return false;
+        }
+    }
+
+    /** Java 25 calls absent, too, what lies below something that is no folder; 17 and 21 say so. */
+    private static void requireFolder(Path file) throws IOException {
+        Path parent = file.toAbsolutePath().getParent();
+        if (parent != null
+                && exists(parent)
+                && !Files.readAttributes(parent, BasicFileAttributes.class).isDirectory()) {
+            throw new FileSystemException(file.toString(), null, "Not a directory: " + parent);
         }
     }
 

@@ -108,5 +108,12 @@ class AtomicFileTest {
         Files.createSymbolicLink(file, file);
         assertThat(Files.exists(file)).isFalse();
         assertThatThrownBy(() -> AtomicFile.exists(file)).isInstanceOf(FileSystemException.class);
+        Files.delete(file);
+        Path below = file.resolve("folder").resolve("below");
+        assertThat(AtomicFile.exists(below)).isFalse();
+        Files.createFile(file);
+        assertThatThrownBy(() -> AtomicFile.exists(below))
+                .isInstanceOf(FileSystemException.class)
+                .hasMessageContaining("Not a directory");
     }
 }
