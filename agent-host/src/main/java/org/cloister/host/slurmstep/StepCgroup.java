@@ -104,22 +104,30 @@ public final class StepCgroup {
         return job + "." + step.step();
     }
 
-    /** Returns the least limits of the step and of all cgroups above it. */
+    /**
+     * Returns what applies to a process in the caller's cgroups, where QEMU goes. In version 2 Slurm sets a step's
+     * limits below the step's own folder, which has the job's.
+     */
     public StepAllocation allocation() throws IOException {
         Optional<CpuSet> cpus = Optional.empty();
         OptionalInt node = OptionalInt.empty();
         OptionalLong memory = OptionalLong.empty();
         for (Folders each : all) {
             boolean second = each.membership.controllers().isEmpty();
-            Path cpuFile = each.step.resolve(second ? "cpuset.cpus.effective" : "cpuset.cpus");
-            if (Files.exists(cpuFile)) {
-                cpus = Optional.of(numbers(cpuFile));
+            List<Path> sets = upwards(each.caller, second ? "cpuset.cpus.effective" : "cpuset.cpus");
+            if (!sets.isEmpty() && sets.get(0).startsWith(each.step)) {
+                cpus = Optional.of(numbers(sets.get(0)));
                 // The kernel writes NUMA nodes in the notation of CPUs.
-                List<Integer> nodes = numbers(each.step.resolve(second ? "cpuset.mems.effective" : "cpuset.mems"))
+                List<Integer> nodes = numbers(
+                                sets.get(0).resolveSibling(second ? "cpuset.mems.effective" : "cpuset.mems"))
                         .numbers();
                 node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
             }
-            memory = smaller(memory, limit(each.step, second ? "memory.max" : "memory.limit_in_bytes"));
+            memory = smaller(memory, limit(each.caller, second ? "memory.max" : "memory.limit_in_bytes"));
+        }
+        if (!exists()) {
+            // What was read then is the job's.
+            throw stepEnded();
         }
         return new StepAllocation(cpus, node, memory);
     }
@@ -223,20 +231,28 @@ public final class StepCgroup {
         }
     }
 
-    /**
-     * Returns the smallest limit of a folder and those above it.
-     *
-     * @param folder of the step; the job's and others above may have a smaller limit
-     */
+    /** Returns the files of a name in a folder and those above it: not each has every controller. */
+    private static List<Path> upwards(Path folder, String file) {
+        List<Path> found = new ArrayList<>();
+        for (Path each = folder; each != null; each = each.getParent()) {
+            Path candidate = each.resolve(file);
+            if (Files.exists(candidate)) {
+                found.add(candidate);
+            }
+        }
+        return found;
+    }
+
+    /** Returns the smallest limit of a folder and those above it. */
     private static OptionalLong limit(Path folder, String file) throws IOException {
         OptionalLong smaller = OptionalLong.empty();
-        for (Path each = folder; each != null && Files.exists(each.resolve(file)); each = each.getParent()) {
-            String text = read(each.resolve(file), "step").strip();
+        for (Path each : upwards(folder, file)) {
+            String text = read(each, "step").strip();
             if (text.equals("max")) {
                 continue;
             }
             if (!BYTES.matcher(text).matches()) {
-                throw new IOException(each.resolve(file) + ": want bytes, have " + LogText.printable(text));
+                throw new IOException(each + ": want bytes, have " + LogText.printable(text));
             }
             long bytes = Long.parseLong(text);
             if (bytes < UNLIMITED) {

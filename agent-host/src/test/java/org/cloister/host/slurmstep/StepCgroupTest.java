@@ -16,7 +16,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** The kernel's files as folders of ours, where what is written changes nothing; real ones are the lab's. */
 class StepCgroupTest {
     private static final String STEP = "system.slice/slurmstepd.scope/job_12/step_0";
-    private static final String TASK = STEP + "/user/task_0";
+    private static final String USER = STEP + "/user";
+    private static final String TASK = USER + "/task_0";
 
     @TempDir
     private Path folder;
@@ -30,8 +31,13 @@ class StepCgroupTest {
         file("proc/7/cgroup", "0::/" + TASK + "\n");
         file("proc/self/mountinfo", "41 31 0:38 / " + folder + "/cgroup rw - cgroup2 cgroup2 rw\n");
         file("cgroup/" + TASK + "/cgroup.procs", "");
+        // As Slurm 24.11 lays them: the step's own folder has the job's CPUs and no limit.
+        file("cgroup/" + TASK + "/cpuset.cpus.effective", "2\n");
+        file("cgroup/" + TASK + "/cpuset.mems.effective", "0\n");
+        file("cgroup/" + TASK + "/memory.max", "max\n");
+        file("cgroup/" + USER + "/memory.max", "1000\n");
         file("cgroup/" + STEP + "/cpuset.cpus.effective", "2-3\n");
-        file("cgroup/" + STEP + "/cpuset.mems.effective", "0\n");
+        file("cgroup/" + STEP + "/cpuset.mems.effective", "0-1\n");
         file("cgroup/" + STEP + "/memory.max", "max\n");
         file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "2000\n");
         file("cgroup/system.slice/slurmstepd.scope/memory.max", "3000\n");
@@ -48,12 +54,23 @@ class StepCgroupTest {
     }
 
     @Test
-    void what_was_allotted_is_the_least_of_the_step_and_what_it_lies_in() throws IOException {
+    void what_was_allotted_is_what_applies_where_qemu_goes() throws IOException {
         StepAllocation allocation = step().allocation();
         assertThat(step().job()).isEqualTo(12);
-        assertThat(allocation.cpus()).hasValue(new CpuSet(List.of(2, 3)));
+        assertThat(allocation.cpus()).hasValue(new CpuSet(List.of(2)));
         assertThat(allocation.node()).hasValue(0);
-        assertThat(allocation.memoryBytes()).hasValue(2000);
+        assertThat(allocation.memoryBytes()).hasValue(1000);
+        file("cgroup/" + USER + "/memory.max", "2500\n");
+        assertThat(step().allocation().memoryBytes()).as("the job's").hasValue(2000);
+    }
+
+    @Test
+    void a_folder_without_a_controller_has_what_applies_above_it() throws IOException {
+        Files.delete(folder.resolve("cgroup/" + TASK + "/cpuset.cpus.effective"));
+        Files.delete(folder.resolve("cgroup/" + TASK + "/memory.max"));
+        assertThat(step().allocation().cpus()).hasValue(new CpuSet(List.of(2, 3)));
+        assertThat(step().allocation().node()).isEmpty();
+        assertThat(step().allocation().memoryBytes()).hasValue(1000);
     }
 
     @Test
@@ -90,9 +107,12 @@ class StepCgroupTest {
     @Test
     void an_ended_step_takes_nothing() throws IOException {
         StepCgroup step = step();
-        Files.delete(folder.resolve("cgroup/" + TASK + "/cgroup.procs"));
-        Files.delete(folder.resolve("cgroup/" + TASK));
+        for (String each :
+                List.of("/cgroup.procs", "/cpuset.cpus.effective", "/cpuset.mems.effective", "/memory.max", "")) {
+            Files.delete(folder.resolve("cgroup/" + TASK + each));
+        }
         assertThat(step.exists()).isFalse();
+        assertThatThrownBy(step::allocation).as("what is left is the job's").isInstanceOf(JobStepEnded.class);
         assertThatThrownBy(() -> step.attach(CgroupAttacher.DIRECT, "vm", 9))
                 .isInstanceOf(JobStepEnded.class)
                 .hasMessageContaining("step 12.0");
@@ -151,7 +171,10 @@ class StepCgroupTest {
 
     @Test
     void what_is_not_constrained_is_not_said() throws IOException {
+        Files.delete(folder.resolve("cgroup/" + TASK + "/cpuset.cpus.effective"));
         Files.delete(folder.resolve("cgroup/" + STEP + "/cpuset.cpus.effective"));
+        file("cgroup/cpuset.cpus.effective", "0-63\n");
+        file("cgroup/" + USER + "/memory.max", "max\n");
         file("cgroup/system.slice/slurmstepd.scope/job_12/memory.max", "max\n");
         file("cgroup/system.slice/slurmstepd.scope/memory.max", "max\n");
         assertThat(step().allocation().cpus()).isEmpty();
@@ -160,7 +183,7 @@ class StepCgroupTest {
 
     @Test
     void cpus_that_are_no_list_are_an_error() throws IOException {
-        file("cgroup/" + STEP + "/cpuset.cpus.effective", "all\n");
+        file("cgroup/" + TASK + "/cpuset.cpus.effective", "all\n");
         assertThatThrownBy(() -> step().allocation())
                 .isInstanceOf(IOException.class)
                 .hasMessageContaining("have \"all\"");
@@ -168,7 +191,7 @@ class StepCgroupTest {
 
     @Test
     void a_limit_that_is_no_number_is_an_error() throws IOException {
-        file("cgroup/" + STEP + "/memory.max", "lots\n");
+        file("cgroup/" + USER + "/memory.max", "lots\n");
         assertThatThrownBy(() -> step().allocation()).hasMessageContaining("want bytes, have lots");
     }
 }
