@@ -2,34 +2,44 @@ package org.cloister.host.libvirt;
 
 import java.time.Duration;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Runs calls into a library that may hang, each with a time limit. A call that exceeds it keeps its thread until it
- * returns; while all threads are kept, every further call fails.
+ * Runs calls into a library that may hang, each with a time limit; what finds no free thread waits, and for no longer
+ * than a limit of its own. A call that exceeds its limit keeps its thread until it returns; while all threads are kept
+ * so, every further call fails at once.
  */
 final class BoundedCalls implements AutoCloseable {
-    /** Maximum of threads. Each holds one request in libvirtd, which by default accepts five from a client. */
-    private static final int MAX = 5;
+    /** Maximum of calls that wait: more than a host has VMs. */
+    private static final int MAX_WAITING = 1024;
 
     private static final Duration IDLE = Duration.ofSeconds(10);
 
-    private final Duration limit;
+    private final int size;
+    private final Duration wait;
+    private final AtomicInteger late = new AtomicInteger();
     private final ThreadPoolExecutor threads;
 
-    BoundedCalls(Duration limit) {
-        this.limit = limit;
+    /**
+     * @param size maximum of threads, each of which holds one request in libvirtd
+     * @param wait limit of the time until a call begins
+     */
+    BoundedCalls(String name, int size, Duration wait) {
+        this.size = size;
+        this.wait = wait;
         this.threads = new ThreadPoolExecutor(
-                0, MAX, IDLE.toMillis(), TimeUnit.MILLISECONDS, new SynchronousQueue<>(), work -> {
-                    Thread thread = new Thread(work, "libvirt-call");
+                size, size, IDLE.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(MAX_WAITING), work -> {
+                    Thread thread = new Thread(work, name);
                     thread.setDaemon(true);
                     return thread;
                 });
+        threads.allowCoreThreadTimeOut(true);
     }
 
     /** Call to run; an exception that it throws becomes the cause of the ExecutionException. */
@@ -37,21 +47,32 @@ final class BoundedCalls implements AutoCloseable {
         T run() throws Exception;
     }
 
-    <T> T within(String what, Call<T> call) throws ExecutionException, HypervisorUnavailable {
+    /** @param limit of the call, from its begin */
+    <T> T within(String what, Duration limit, Call<T> call) throws ExecutionException, HypervisorUnavailable {
+        if (late.get() >= size) {
+            throw unavailable(what, size + " earlier calls have not returned", null);
+        }
+        PendingCall<T> pending = new PendingCall<>(call, late);
         try {
-            Future<T> answer = threads.submit(call::run);
-            return answer.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+            threads.execute(pending);
+            if (!pending.awaitStart(wait) && pending.drop()) {
+                threads.remove(pending);
+                throw unavailable(what, "earlier calls took " + wait.toMillis() + " ms", null);
+            }
+            return pending.result(limit);
         } catch (RejectedExecutionException e) {
-            throw unavailable(what, threads.isShutdown() ? "closed" : MAX + " earlier calls have not returned", e);
+            throw unavailable(what, threads.isShutdown() ? "closed" : MAX_WAITING + " calls wait", e);
         } catch (TimeoutException e) {
+            pending.abandon();
             throw unavailable(what, "no answer in " + limit.toMillis() + " ms", e);
         } catch (InterruptedException e) {
+            pending.abandon();
             Thread.currentThread().interrupt();
             throw unavailable(what, "interrupted", e);
         }
     }
 
-    static HypervisorUnavailable unavailable(String what, String why, Throwable cause) {
+    static HypervisorUnavailable unavailable(String what, String why, @Nullable Throwable cause) {
         HypervisorUnavailable unavailable =
                 new HypervisorUnavailable("libvirt: " + what + ": " + why + "; check libvirtd on this host");
         unavailable.initCause(cause);

@@ -1,6 +1,7 @@
 package org.cloister.host.libvirt;
 
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -23,6 +24,7 @@ final class LibvirtConnection implements AutoCloseable {
 
     private final String uri;
     private final BoundedCalls calls;
+    private final Duration limit;
     /** Connects, and calls the listener with one event at a time. */
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread daemon = new Thread(work, "libvirt-link");
@@ -34,10 +36,15 @@ final class LibvirtConnection implements AutoCloseable {
     private boolean closed;
     private volatile Consumer<HypervisorEvent> listener = event -> {};
 
-    /** Connects; makes one attempt before it returns. */
-    LibvirtConnection(String uri, BoundedCalls calls) {
+    /**
+     * Connects; makes one attempt before it returns.
+     *
+     * @param limit of an attempt
+     */
+    LibvirtConnection(String uri, BoundedCalls calls, Duration limit) {
         this.uri = uri;
         this.calls = calls;
+        this.limit = limit;
         LibvirtEventLoop.ensure();
         connect();
     }
@@ -74,7 +81,7 @@ final class LibvirtConnection implements AutoCloseable {
         thread.shutdownNow();
         if (last != null) {
             try {
-                calls.within("disconnect", () -> {
+                calls.within("disconnect", limit, () -> {
                     last.retire();
                     return true;
                 });
@@ -139,7 +146,7 @@ final class LibvirtConnection implements AutoCloseable {
 
     private void connect() {
         try {
-            calls.within("connect", () -> {
+            calls.within("connect", limit, () -> {
                 adopt(LibvirtSession.open(uri, this::notifyListener, this::onLost));
                 return true;
             });

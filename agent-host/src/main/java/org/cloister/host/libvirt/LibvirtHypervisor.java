@@ -28,22 +28,42 @@ public final class LibvirtHypervisor implements Hypervisor {
      */
     private static final int ACTIVE = 1;
 
+    /** Starts at a time, and other calls: by default libvirtd accepts five requests at a time from a client. */
+    private static final int STARTS = 3;
+
+    private static final int OTHERS = 2;
+    private static final int MIB_PER_SECOND = 1024;
+    /** A start waits for as many others as begin within so many limits. */
+    private static final int START_WAITS = 20;
+
+    private final Duration limit;
+    private final BoundedCalls starts;
     private final BoundedCalls calls;
     private final LibvirtConnection link;
 
-    /** @param limit of each call; a start with a TPM takes seconds */
+    /** @param limit of each call; a start with a TPM takes seconds, and one of much memory longer than this */
     public LibvirtHypervisor(String uri, Duration limit) {
-        this.calls = new BoundedCalls(limit);
-        this.link = new LibvirtConnection(uri, calls);
+        this.limit = limit;
+        this.starts = new BoundedCalls("libvirt-start", STARTS, limit.multipliedBy(START_WAITS));
+        this.calls = new BoundedCalls("libvirt-call", OTHERS, limit);
+        this.link = new LibvirtConnection(uri, calls, limit);
     }
 
     @Override
     public void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
         String xml = DomainXml.of(spec);
-        ask("start " + spec.owner().names().domain(), connect -> {
+        ask(starts, startLimit(limit, spec), "start " + spec.owner().names().domain(), connect -> {
             connect.domainCreateXML(xml, Domain.CreateFlags.PAUSED).free();
             return true;
         });
+    }
+
+    /**
+     * Returns the limit of a start. The kernel clears huge pages and locked memory before QEMU answers; a GiB a second
+     * is less than one processor clears.
+     */
+    static Duration startLimit(Duration limit, DomainSpec spec) {
+        return limit.plusSeconds(spec.memoryMib() / MIB_PER_SECOND);
     }
 
     @Override
@@ -122,6 +142,7 @@ public final class LibvirtHypervisor implements Hypervisor {
     @Override
     public void close() {
         link.close();
+        starts.close();
         calls.close();
     }
 
@@ -209,8 +230,13 @@ public final class LibvirtHypervisor implements Hypervisor {
     }
 
     private <T> T ask(String what, LibvirtConnection.Query<T> query) throws HypervisorRefused, HypervisorUnavailable {
+        return ask(calls, limit, what, query);
+    }
+
+    private <T> T ask(BoundedCalls lane, Duration most, String what, LibvirtConnection.Query<T> query)
+            throws HypervisorRefused, HypervisorUnavailable {
         try {
-            return calls.within(what, () -> link.ask(what, query));
+            return lane.within(what, most, () -> link.ask(what, query));
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             if (cause instanceof HypervisorRefused refused) {

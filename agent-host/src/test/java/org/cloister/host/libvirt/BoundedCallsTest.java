@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class BoundedCallsTest {
-    private final BoundedCalls calls = new BoundedCalls(Duration.ofMillis(50));
+    private static final Duration LIMIT = Duration.ofMillis(50);
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    private final BoundedCalls calls = new BoundedCalls("call", 5, LIMIT);
 
     @AfterEach
     void close() {
@@ -20,8 +25,8 @@ class BoundedCallsTest {
 
     @Test
     void what_a_call_says_or_throws_comes_back() throws Exception {
-        assertThat(calls.<Integer>within("count", () -> 7)).isEqualTo(7);
-        assertThatThrownBy(() -> calls.within("count", () -> {
+        assertThat(calls.<Integer>within("count", LONG, () -> 7)).isEqualTo(7);
+        assertThatThrownBy(() -> calls.within("count", LONG, () -> {
                     throw new IOException("lost count");
                 }))
                 .isInstanceOf(ExecutionException.class)
@@ -33,7 +38,7 @@ class BoundedCallsTest {
         CountDownLatch returns = new CountDownLatch(1);
         CountDownLatch returned = new CountDownLatch(5);
         for (int call = 0; call < 5; call++) {
-            assertThatThrownBy(() -> calls.within("list", () -> {
+            assertThatThrownBy(() -> calls.within("list", LIMIT, () -> {
                         returns.await();
                         returned.countDown();
                         return true;
@@ -41,7 +46,7 @@ class BoundedCallsTest {
                     .isInstanceOf(HypervisorUnavailable.class)
                     .hasMessage("libvirt: list: no answer in 50 ms; check libvirtd on this host");
         }
-        assertThatThrownBy(() -> calls.within("list", () -> true))
+        assertThatThrownBy(() -> calls.within("list", LIMIT, () -> true))
                 .isInstanceOf(HypervisorUnavailable.class)
                 .hasMessageContaining("5 earlier calls have not returned");
         returns.countDown();
@@ -51,9 +56,64 @@ class BoundedCallsTest {
         }
     }
 
+    @Test
+    void a_call_without_a_thread_waits_and_then_has_its_whole_limit() throws Exception {
+        BoundedCalls patient = new BoundedCalls("call", 1, LONG);
+        CountDownLatch returns = new CountDownLatch(1);
+        CompletableFuture<Boolean> first = inBackground(() -> patient.within("start", LONG, () -> await(returns)));
+        CompletableFuture<Boolean> second = inBackground(() -> patient.within("start", LONG, () -> true));
+        assertThat(second).isNotDone();
+        returns.countDown();
+        assertThat(first.get()).isTrue();
+        assertThat(second.get()).isTrue();
+        patient.close();
+    }
+
+    @Test
+    void a_call_that_waited_in_vain_is_never_made() throws Exception {
+        BoundedCalls single = new BoundedCalls("call", 1, LIMIT);
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch returns = new CountDownLatch(1);
+        CompletableFuture<Boolean> first = inBackground(() -> single.within("start", LONG, () -> {
+            started.countDown();
+            return await(returns);
+        }));
+        started.await();
+        AtomicBoolean made = new AtomicBoolean();
+        assertThatThrownBy(() -> single.within("destroy", LONG, () -> {
+                    made.set(true);
+                    return true;
+                }))
+                .isInstanceOf(HypervisorUnavailable.class)
+                .hasMessageContaining("destroy: earlier calls took 50 ms");
+        returns.countDown();
+        assertThat(first.get()).isTrue();
+        assertThat(single.<Boolean>within("list", LONG, () -> true)).isTrue();
+        assertThat(made).isFalse();
+        single.close();
+    }
+
+    private static boolean await(CountDownLatch latch) throws InterruptedException {
+        latch.await();
+        return true;
+    }
+
+    private static <T> CompletableFuture<T> inBackground(BoundedCalls.Call<T> call) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        new Thread(() -> {
+                    try {
+                        result.complete(call.run());
+                    } catch (Exception e) {
+                        result.completeExceptionally(e);
+                    }
+                })
+                .start();
+        return result;
+    }
+
     private boolean answers() throws ExecutionException {
         try {
-            return calls.within("list", () -> true);
+            return calls.within("list", LIMIT, () -> true);
         } catch (HypervisorUnavailable e) {
             return false;
         }

@@ -14,7 +14,7 @@ import org.cloister.host.domain.DomainXmlReader;
 import org.cloister.host.domain.ObservedDomain;
 import org.cloister.host.domain.SevCapabilities;
 
-/** A hypervisor in memory, for one thread: keeps each domain's XML and state, and runs nothing. */
+/** A hypervisor in memory: keeps each domain's XML and state, and runs nothing. */
 public final class FakeHypervisor implements Hypervisor {
     private final Map<String, Entry> domains = new LinkedHashMap<>();
     private Consumer<HypervisorEvent> listener = event -> {};
@@ -23,7 +23,7 @@ public final class FakeHypervisor implements Hypervisor {
     private record Entry(String name, String xml, DomainState state) {}
 
     @Override
-    public void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
+    public synchronized void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
         String name = spec.owner().names().domain();
         requireAnswer("start " + name);
         boolean taken = domains.containsKey(spec.owner().uuid())
@@ -35,7 +35,7 @@ public final class FakeHypervisor implements Hypervisor {
     }
 
     @Override
-    public void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable {
+    public synchronized void resume(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         Entry entry = ours("resume", uuid);
         if (entry.state() == DomainState.PAUSED) {
             put(uuid, new Entry(entry.name(), entry.xml(), DomainState.RUNNING));
@@ -44,12 +44,12 @@ public final class FakeHypervisor implements Hypervisor {
 
     /** Its guests do not care. */
     @Override
-    public void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable {
+    public synchronized void requestPowerOff(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         ours("power off", uuid);
     }
 
     @Override
-    public void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable {
+    public synchronized void destroy(String uuid) throws HypervisorRefused, HypervisorUnavailable {
         requireAnswer("destroy " + uuid);
         if (domains.containsKey(uuid)) {
             ours("destroy", uuid);
@@ -58,7 +58,7 @@ public final class FakeHypervisor implements Hypervisor {
     }
 
     @Override
-    public DomainList domains() throws HypervisorUnavailable {
+    public synchronized DomainList domains() throws HypervisorUnavailable {
         requireAnswer("list domains");
         List<ObservedDomain> ours = new ArrayList<>();
         List<String> odd = new ArrayList<>();

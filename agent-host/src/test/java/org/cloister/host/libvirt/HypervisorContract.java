@@ -6,9 +6,13 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.cloister.host.domain.DomainSpec;
@@ -22,6 +26,7 @@ import org.junit.jupiter.api.Test;
 /** Contract of every {@link Hypervisor}, the real one and the one in memory; a test's hypervisor has no other user. */
 public abstract class HypervisorContract {
     private static final Duration LIMIT = Duration.ofSeconds(30);
+    private static final int MANY = 9;
     private static final String PROJECT = "m".repeat(51) + "a";
     private static final String TICKET = "mfrggzdfmztwq2lknnwg23tpob";
 
@@ -82,6 +87,37 @@ public abstract class HypervisorContract {
             assertThat(view.disks()).hasSameSizeAs(spec.disks());
         });
         assertThat(isThere(spec.owner().names().domain())).isTrue();
+    }
+
+    /** More than libvirtd accepts requests from a client; what is asked meanwhile is answered. */
+    @Test
+    void starts_many_at_once_and_answers_meanwhile() throws Exception {
+        List<DomainSpec> specs = new ArrayList<>();
+        for (int slot = 0; slot < MANY; slot++) {
+            specs.add(spec(owner(slot)));
+        }
+        ExecutorService threads = Executors.newFixedThreadPool(MANY);
+        try {
+            List<Future<?>> starts = new ArrayList<>();
+            for (DomainSpec spec : specs) {
+                starts.add(threads.submit(() -> {
+                    hypervisor().startPaused(spec);
+                    return true;
+                }));
+            }
+            while (!starts.stream().allMatch(Future::isDone)) {
+                hypervisor().domains();
+            }
+            for (Future<?> each : starts) {
+                each.get();
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(hypervisor().domains().ours())
+                .extracting(ObservedDomain::owner)
+                .containsExactlyInAnyOrderElementsOf(
+                        specs.stream().map(DomainSpec::owner).toList());
     }
 
     @Test
