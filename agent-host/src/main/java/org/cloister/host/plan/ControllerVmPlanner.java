@@ -97,8 +97,9 @@ public final class ControllerVmPlanner {
                 each = new ProjectAddress(++next)) {
             peers.add(VlanEndpoint.at(each));
             if (peers.size() > MAX_PEERS) {
+                // Any host would say so.
                 throw new StartFailed(
-                        VmRunCode.HOST,
+                        VmRunCode.REFUSED,
                         "the project's network " + network + " has room for more than " + MAX_PEERS + " workers",
                         "set network.prefix of the relays to 20 or more");
             }

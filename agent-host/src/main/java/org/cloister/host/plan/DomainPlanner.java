@@ -68,7 +68,13 @@ record DomainPlanner(
                     "the job's step has " + stepCpus + " CPUs, and the allocation says " + slot.cpus(),
                     "let only agent-relay's script start the step, and set TaskPlugin=task/cgroup in slurm.conf");
         }
-        return new CpuPlacement(Math.min(stepCpus, CpuPlacement.MAX_COUNT), cpus, stepAllocation.node());
+        if (stepCpus > CpuPlacement.MAX_COUNT) {
+            throw new StartFailed(
+                    VmRunCode.REFUSED,
+                    "the job's step has " + stepCpus + " CPUs, and a VM has at most " + CpuPlacement.MAX_COUNT,
+                    "ask for fewer CPUs on each node");
+        }
+        return new CpuPlacement(stepCpus, cpus, stepAllocation.node());
     }
 
     /** Returns all memory that the step's limit leaves beside QEMU, rounded down to whole pages of its backing. */
@@ -93,11 +99,11 @@ record DomainPlanner(
         try {
             memory = MemoryFormula.within(global, 1, defaults.reserves()).vm() / page * page;
         } catch (IllegalArgumentException e) {
-            throw new StartFailed(VmRunCode.HOST, String.valueOf(e.getMessage()), "ask for more memory");
+            throw new StartFailed(VmRunCode.REFUSED, String.valueOf(e.getMessage()), "ask for more memory");
         }
         if (memory == 0) {
             throw new StartFailed(
-                    VmRunCode.HOST,
+                    VmRunCode.REFUSED,
                     "the job's step has " + global + " MiB, which is less than the reserves and one page of " + page
                             + " MiB",
                     "ask for more memory");

@@ -101,7 +101,7 @@ class ControllerVmPlannerTest {
                 .hasSize(4093);
         assertThatThrownBy(() -> plan("10.64.0.0/19", WorkerVmPlannerTest.stepAllocation("0-3", 4000)))
                 .isInstanceOfSatisfying(
-                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("network.prefix");
     }
 

@@ -62,10 +62,10 @@ class WorkerVmPlannerTest {
     @BeforeEach
     void sign() throws Exception {
         image = image();
-        allocate(4000);
+        allocate(4, 4000);
     }
 
-    private void allocate(int memoryMib) throws Exception {
+    private void allocate(int cpus, int memoryMib) throws Exception {
         List<AllocatedSlot> slots = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             slots.add(new AllocatedSlot(
@@ -74,7 +74,7 @@ class WorkerVmPlannerTest {
                     CertificateName.parse("n" + i + ".host.site.cloister.internal"),
                     key(),
                     ProjectAddress.parse("10.64.12." + (10 + i)),
-                    4,
+                    cpus,
                     memoryMib));
         }
         allocation = new Allocation(
@@ -167,11 +167,21 @@ class WorkerVmPlannerTest {
                 new StepAllocation(Optional.of(CpuSet.parse("0-3")), OptionalInt.empty(), OptionalLong.empty());
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
-        allocate(300);
+    }
+
+    /** Another host would say so, too: this one is not at fault, and stays in service. */
+    @Test
+    void what_no_host_can_start_is_refused_to_the_ticket() throws Exception {
+        allocate(4, 300);
         assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-3", 300), plain()))
                 .isInstanceOfSatisfying(
-                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.HOST))
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("300 MiB");
+        allocate(256, 4000);
+        assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-255", 4000), plain()))
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
+                .hasMessageContaining("has 256 CPUs, and a VM has at most 255");
     }
 
     @Test
@@ -181,8 +191,10 @@ class WorkerVmPlannerTest {
                         .domain()
                         .memoryMib())
                 .isEqualTo(3072);
-        allocate(1000);
+        allocate(4, 1000);
         assertThatThrownBy(() -> plan(request(0, false), stepAllocation("0-3", 1000), huge))
+                .isInstanceOfSatisfying(
+                        StartFailed.class, e -> assertThat(e.code()).isEqualTo(VmRunCode.REFUSED))
                 .hasMessageContaining("one page of 1024 MiB");
     }
 
