@@ -83,7 +83,7 @@ public final class Passphrase implements AutoCloseable {
     static Passphrase read(int descriptor, String what) throws IOException {
         byte[] read = new byte[0];
         try (InputStream in = Files.newInputStream(Path.of("/proc/self/fd/" + descriptor))) {
-            read = in.readNBytes(SigningKeyFile.MAX_PASSPHRASE + 2);
+            read = Pem.upTo(in, SigningKeyFile.MAX_PASSPHRASE + 2);
             int length = read.length > 0 && read[read.length - 1] == '\n' ? read.length - 1 : read.length;
             if (length == 0 || length > SigningKeyFile.MAX_PASSPHRASE) {
                 throw new MalformedException(what + ": want 1 to " + SigningKeyFile.MAX_PASSPHRASE

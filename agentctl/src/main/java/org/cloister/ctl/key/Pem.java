@@ -74,12 +74,29 @@ public final class Pem {
     /** Reads a whole file of at most {@code max} bytes. */
     public static byte[] readBounded(Path file, int max) throws IOException {
         try (InputStream in = Files.newInputStream(file)) {
-            byte[] bytes = in.readNBytes(max + 1);
+            byte[] bytes = upTo(in, max + 1);
             if (bytes.length > max) {
                 throw new MalformedException(file + ": want at most " + max + " bytes, have more");
             }
             return bytes;
         }
+    }
+
+    /**
+     * Reads what comes of a file that may be a pipe. Java's own method asks for the position first, which a pipe has
+     * not (seen on Java 21).
+     */
+    static byte[] upTo(InputStream in, int most) throws IOException {
+        byte[] bytes = new byte[most];
+        int length = 0;
+        int more = 0;
+        while (more >= 0 && length < most) {
+            more = in.read(bytes, length, most - length);
+            length += Math.max(more, 0);
+        }
+        byte[] read = Arrays.copyOf(bytes, length);
+        Arrays.fill(bytes, (byte) 0);
+        return read;
     }
 
     static byte[] read(byte[] text, String label) throws MalformedException {

@@ -5,6 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Pipe;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class PassphraseTest {
@@ -45,5 +53,39 @@ class PassphraseTest {
                 .isSameAs(first);
         assertThat(first.bytes()).asString().isEqualTo("first passphrase");
         assertThat(same.bytes()).containsOnly(0);
+    }
+
+    /** Java 21 asks a file for its position before it reads many bytes of it, and a pipe has none. */
+    @Test
+    void it_is_read_from_a_pipe() throws IOException {
+        Set<Path> before = pipes();
+        Pipe pipe = Pipe.open();
+        try (Pipe.SourceChannel source = pipe.source()) {
+            try (Pipe.SinkChannel sink = pipe.sink()) {
+                sink.write(ByteBuffer.wrap("first passphrase\n".getBytes(StandardCharsets.US_ASCII)));
+            }
+            Set<Path> opened = pipes();
+            opened.removeAll(before);
+            int descriptor =
+                    Integer.parseInt(String.valueOf(opened.iterator().next().getFileName()));
+            try (Passphrase read = Passphrase.read(descriptor, "key")) {
+                assertThat(read.sameAs(first))
+                        .as("source open: %s", source.isOpen())
+                        .isTrue();
+            }
+        }
+    }
+
+    private static Set<Path> pipes() throws IOException {
+        Set<Path> found = new HashSet<>();
+        try (DirectoryStream<Path> open = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+            for (Path each : open) {
+                if (Files.isSymbolicLink(each)
+                        && Files.readSymbolicLink(each).toString().startsWith("pipe:")) {
+                    found.add(each);
+                }
+            }
+        }
+        return found;
     }
 }
