@@ -44,6 +44,8 @@ public record HostVmConfig(
         Optional<Path> drives,
         Duration leaseAge) {
     private static final int HOUR_S = 3600;
+    /** Half of it is longer than the 90 s for which an NFS 4 server answers nothing after its start. */
+    private static final Duration DRIVE = Duration.ofMinutes(4);
 
     /** Configured values of {@link MemoryReserves}; for an empty one the measured default applies. */
     public record Reserves(OptionalInt guestMib, OptionalInt guestOneIn, OptionalInt qemuMib, OptionalInt qemuOneIn) {
@@ -83,7 +85,7 @@ public record HostVmConfig(
                         toml.seconds("times.power-off", Duration.ofSeconds(20), 0, HOUR_S)),
                 toml.seconds("times.round", Duration.ofSeconds(60), 1, 60),
                 HostConfig.path(toml, "vm.drives"),
-                toml.seconds("times.drive", Duration.ofSeconds(60), LeaseHolder.MIN_SECONDS, LeaseHolder.MAX_SECONDS));
+                toml.seconds("times.drive", DRIVE, LeaseHolder.MIN_SECONDS, LeaseHolder.MAX_SECONDS));
     }
 
     private static Optional<Accelerator> accelerator(TomlReader toml) {

@@ -165,7 +165,7 @@ class HostConfigTest {
                 .isEqualTo(Duration.ofSeconds(60));
         assertThat(opened.vm().launchSecurity()).isEqualTo(asIs.vm().launchSecurity());
         assertThat(opened.vm().tpm()).isEqualTo(asIs.vm().tpm());
-        assertThat(opened.vm().leaseAge()).isEqualTo(asIs.vm().leaseAge()).isEqualTo(Duration.ofSeconds(60));
+        assertThat(opened.vm().leaseAge()).isEqualTo(asIs.vm().leaseAge()).isEqualTo(Duration.ofMinutes(4));
         assertThat(asIs.vm().drives()).isEmpty();
         assertThat(opened.vm().drives()).contains(Path.of("/srv/cloister/drives"));
         assertThat(asIs.scratchMib()).isEmpty();

@@ -33,6 +33,9 @@ import org.slf4j.LoggerFactory;
 final class DriveLeaseMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(DriveLeaseMonitor.class);
     private static final int CHECKS_PER_AGE = 6;
+    /** A later opening waits until this host has seen it. */
+    private static final Duration LONGEST_INTERVAL = Duration.ofSeconds(10);
+
     private static final Duration DEADLINE_INTERVAL = Duration.ofSeconds(1);
 
     private final SharedDrives drives;
@@ -111,7 +114,8 @@ final class DriveLeaseMonitor implements AutoCloseable {
         this.ledger = ledger;
         this.plans = plans;
         this.fence = fence;
-        this.checkInterval = age.dividedBy(CHECKS_PER_AGE);
+        Duration part = age.dividedBy(CHECKS_PER_AGE);
+        this.checkInterval = part.compareTo(LONGEST_INTERVAL) < 0 ? part : LONGEST_INTERVAL;
         this.timeout = age.dividedBy(2);
         this.nowNs = nowNs;
         this.leaseThread = thread("drives", this::run);
