@@ -69,7 +69,7 @@ public record HostVmConfig(
                     "must be false if vm.production is true: a guest's console shows its project's data");
         }
         return new HostVmConfig(
-                accelerator(toml),
+                accelerator(toml, production),
                 word(toml, "vm.launch-security", SevDecision.Mode.OFF),
                 toml.flag("vm.tpm", false),
                 word(toml, "vm.erasing", ErasureMethod.DISCARD),
@@ -88,8 +88,9 @@ public record HostVmConfig(
                 toml.seconds("times.drive", DRIVE, LeaseHolder.MIN_SECONDS, LeaseHolder.MAX_SECONDS));
     }
 
-    private static Optional<Accelerator> accelerator(TomlReader toml) {
-        return toml.has("vm.accelerator")
+    /** Emulation is an order of magnitude slower: a host in production has it only where it is written down. */
+    private static Optional<Accelerator> accelerator(TomlReader toml, boolean production) {
+        return production || toml.has("vm.accelerator")
                 ? Optional.of(word(toml, "vm.accelerator", Accelerator.KVM))
                 : Optional.empty();
     }

@@ -50,7 +50,7 @@ class HostConfigTest {
         assertThat(config.slurm().account()).isEqualTo("cloister-relay");
         assertThat(config.metrics()).isNull();
         assertThat(config.vm().debugConsole()).isFalse();
-        assertThat(config.vm().accelerator()).isEmpty();
+        assertThat(config.vm().accelerator()).as("in production").hasValue(Accelerator.KVM);
         assertThat(config.vm().launchSecurity()).isEqualTo(SevDecision.Mode.OFF);
         assertThat(config.vm().backing()).isEqualTo(MemoryBacking.PLAIN);
         assertThat(config.bridge()).isEqualTo(BridgeConfig.of(Path.of("/var/run/openvswitch"), null));
@@ -128,6 +128,7 @@ class HostConfigTest {
     void a_console_for_debugging_is_for_hosts_that_are_not_in_production() throws IOException {
         HostConfig config = HostConfig.load(file(RELAYS + "[vm]\nproduction = false\ndebug-console = true\n"), "n1");
         assertThat(config.vm().debugConsole()).isTrue();
+        assertThat(config.vm().accelerator()).as("what is found").isEmpty();
     }
 
     /** The sample's lines, taken as they are and without their comment signs, are the defaults. */

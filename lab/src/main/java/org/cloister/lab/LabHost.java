@@ -27,6 +27,10 @@ public final class LabHost {
         return machine.name();
     }
 
+    public LabAccelerator accelerator() {
+        return accelerator;
+    }
+
     /** Returns its address on the management network. */
     public String address() {
         return machine.address();

@@ -150,8 +150,8 @@ final class HostPreflight implements AutoCloseable {
                 .anyMatch(finding -> finding.check().equals(KVM) && finding.severity() == FindingSeverity.OK);
         Accelerator found = kvm ? Accelerator.KVM : Accelerator.TCG;
         if (vm.accelerator().orElse(found) == Accelerator.KVM && !kvm) {
-            throw new IOException("kvm: vm.accelerator is kvm, and no guest runs with KVM on this host;"
-                    + " see agentctl doctor --check kvm");
+            throw new IOException("kvm: no guest runs with KVM on this host; see agentctl doctor --check kvm,"
+                    + " or set vm.accelerator = \"tcg\" for emulated VMs");
         }
         return vm.accelerator().orElse(found);
     }

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabHost;
@@ -48,11 +49,7 @@ public final class AgentHostFiles {
     public static Path write(LabHost host, RelaySiteFiles site, String relay, Optional<Path> drives, boolean console)
             throws IOException {
         CertificateName name = new CertificateName(host.name(), RelaySiteFiles.HOST.role(), CertificateName.SITE);
-        Path images = host.folder("images");
-        if (!Files.exists(images.resolve("current"))) {
-            Files.createSymbolicLink(
-                    images.resolve("current"), LabHome.fromEnvironment().image("lab"));
-        }
+        Path images = images(host);
         // A host does not see the caller's folder.
         Path etc = host.folder("agent-etc");
         for (Path each : List.of(site.certificate(name), site.key(name), site.siteCertificate())) {
@@ -83,6 +80,7 @@ public final class AgentHostFiles {
                 uplink = "trunk0"
 
                 [vm]
+                accelerator = "%s"
                 %s
                 %s
 
@@ -101,9 +99,19 @@ public final class AgentHostFiles {
                         host.name(),
                         host.libvirt().uri().replace("qemu+unix", "qemu"),
                         host.ovs().folder(),
+                        host.accelerator().name().toLowerCase(Locale.ROOT),
                         drives.map(shared -> "drives = \"" + shared + "\"").orElse(""),
                         console ? "production = false\ndebug-console = true" : "",
                         (console ? ORDERLY : POWER_OFF).toSeconds(),
                         DRIVE.toSeconds()));
+    }
+
+    private static Path images(LabHost host) throws IOException {
+        Path images = host.folder("images");
+        if (!Files.exists(images.resolve("current"))) {
+            Files.createSymbolicLink(
+                    images.resolve("current"), LabHome.fromEnvironment().image("lab"));
+        }
+        return images;
     }
 }
