@@ -22,17 +22,17 @@ final class BoundedCalls implements AutoCloseable {
     private static final Duration IDLE = Duration.ofSeconds(10);
 
     private final int size;
-    private final Duration wait;
-    private final AtomicInteger late = new AtomicInteger();
+    private final Duration limit;
+    private final AtomicInteger abandoned = new AtomicInteger();
     private final ThreadPoolExecutor threads;
 
     /**
      * @param size maximum of threads, each of which holds one request in libvirtd
-     * @param wait limit of the time until a call begins
+     * @param limit of the time until a call starts, and of a call that has no limit of its own
      */
-    BoundedCalls(String name, int size, Duration wait) {
+    BoundedCalls(String name, int size, Duration limit) {
         this.size = size;
-        this.wait = wait;
+        this.limit = limit;
         this.threads = new ThreadPoolExecutor(
                 size, size, IDLE.toMillis(), TimeUnit.MILLISECONDS, new LinkedBlockingQueue<>(MAX_WAITING), work -> {
                     Thread thread = new Thread(work, name);
@@ -47,24 +47,28 @@ final class BoundedCalls implements AutoCloseable {
         T run() throws Exception;
     }
 
-    /** @param limit of the call, from its begin */
-    <T> T within(String what, Duration limit, Call<T> call) throws ExecutionException, HypervisorUnavailable {
-        if (late.get() >= size) {
+    <T> T within(String what, Call<T> call) throws ExecutionException, HypervisorUnavailable {
+        return within(what, limit, call);
+    }
+
+    /** @param own limit of the call, from its start */
+    <T> T within(String what, Duration own, Call<T> call) throws ExecutionException, HypervisorUnavailable {
+        if (abandoned.get() >= size) {
             throw unavailable(what, size + " earlier calls have not returned", null);
         }
-        PendingCall<T> pending = new PendingCall<>(call, late);
+        PendingCall<T> pending = new PendingCall<>(call, abandoned);
         try {
             threads.execute(pending);
-            if (!pending.awaitStart(wait) && pending.drop()) {
+            if (!pending.awaitStart(limit) && pending.drop()) {
                 threads.remove(pending);
-                throw unavailable(what, "earlier calls took " + wait.toMillis() + " ms", null);
+                throw unavailable(what, "earlier calls took " + limit.toMillis() + " ms", null);
             }
-            return pending.result(limit);
+            return pending.result(own);
         } catch (RejectedExecutionException e) {
             throw unavailable(what, threads.isShutdown() ? "closed" : MAX_WAITING + " calls wait", e);
         } catch (TimeoutException e) {
             pending.abandon();
-            throw unavailable(what, "no answer in " + limit.toMillis() + " ms", e);
+            throw unavailable(what, "no answer in " + own.toMillis() + " ms", e);
         } catch (InterruptedException e) {
             pending.abandon();
             Thread.currentThread().interrupt();

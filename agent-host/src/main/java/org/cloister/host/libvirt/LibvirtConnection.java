@@ -1,7 +1,6 @@
 package org.cloister.host.libvirt;
 
 import java.io.IOException;
-import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -24,7 +23,6 @@ final class LibvirtConnection implements AutoCloseable {
 
     private final String uri;
     private final BoundedCalls calls;
-    private final Duration limit;
     /** Connects, and calls the listener with one event at a time. */
     private final ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread daemon = new Thread(work, "libvirt-link");
@@ -36,15 +34,10 @@ final class LibvirtConnection implements AutoCloseable {
     private boolean closed;
     private volatile Consumer<HypervisorEvent> listener = event -> {};
 
-    /**
-     * Connects; makes one attempt before it returns.
-     *
-     * @param limit of an attempt
-     */
-    LibvirtConnection(String uri, BoundedCalls calls, Duration limit) {
+    /** Connects; makes one attempt before it returns. */
+    LibvirtConnection(String uri, BoundedCalls calls) {
         this.uri = uri;
         this.calls = calls;
-        this.limit = limit;
         LibvirtEventLoop.ensure();
         connect();
     }
@@ -81,7 +74,7 @@ final class LibvirtConnection implements AutoCloseable {
         thread.shutdownNow();
         if (last != null) {
             try {
-                calls.within("disconnect", limit, () -> {
+                calls.within("disconnect", () -> {
                     last.retire();
                     return true;
                 });
@@ -146,7 +139,7 @@ final class LibvirtConnection implements AutoCloseable {
 
     private void connect() {
         try {
-            calls.within("connect", limit, () -> {
+            calls.within("connect", () -> {
                 adopt(LibvirtSession.open(uri, this::notifyListener, this::onLost));
                 return true;
             });

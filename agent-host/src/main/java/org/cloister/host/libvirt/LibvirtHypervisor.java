@@ -33,8 +33,8 @@ public final class LibvirtHypervisor implements Hypervisor {
 
     private static final int OTHERS = 2;
     private static final int MIB_PER_SECOND = 1024;
-    /** A start waits for as many others as begin within so many limits. */
-    private static final int START_WAITS = 20;
+    /** A start waits for so many limits: with the default for five minutes, within which its guest has to register. */
+    private static final int START_WAITS = 10;
 
     private final Duration limit;
     private final BoundedCalls starts;
@@ -46,13 +46,14 @@ public final class LibvirtHypervisor implements Hypervisor {
         this.limit = limit;
         this.starts = new BoundedCalls("libvirt-start", STARTS, limit.multipliedBy(START_WAITS));
         this.calls = new BoundedCalls("libvirt-call", OTHERS, limit);
-        this.link = new LibvirtConnection(uri, calls, limit);
+        this.link = new LibvirtConnection(uri, calls);
     }
 
     @Override
     public void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable {
         String xml = DomainXml.of(spec);
-        ask(starts, startLimit(limit, spec), "start " + spec.owner().names().domain(), connect -> {
+        String what = "start " + spec.owner().names().domain();
+        ask(starts, startLimit(limit, spec.memoryMib()), what, connect -> {
             connect.domainCreateXML(xml, Domain.CreateFlags.PAUSED).free();
             return true;
         });
@@ -62,8 +63,8 @@ public final class LibvirtHypervisor implements Hypervisor {
      * Returns the limit of a start. The kernel clears huge pages and locked memory before QEMU answers; a GiB a second
      * is less than one processor clears.
      */
-    static Duration startLimit(Duration limit, DomainSpec spec) {
-        return limit.plusSeconds(spec.memoryMib() / MIB_PER_SECOND);
+    static Duration startLimit(Duration limit, int memoryMib) {
+        return limit.plusSeconds(memoryMib / MIB_PER_SECOND);
     }
 
     @Override

@@ -10,27 +10,27 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One of {@link BoundedCalls}: it begins or is dropped, never both, and counts as late from when its caller gave up
- * until it returns.
+ * One of {@link BoundedCalls}: it starts or is dropped, never both, and is abandoned when its caller gives up while it
+ * runs.
  */
 final class PendingCall<T> implements Runnable {
     private enum State {
         WAITS,
         DROPPED,
         RUNS,
-        LATE,
+        ABANDONED,
         ENDED
     }
 
     private final FutureTask<T> task;
-    private final AtomicInteger late;
+    private final AtomicInteger abandoned;
     private final AtomicReference<State> state = new AtomicReference<>(State.WAITS);
     private final CountDownLatch started = new CountDownLatch(1);
 
-    /** @param late number of calls that nobody waits for any more and that have not returned */
-    PendingCall(BoundedCalls.Call<T> call, AtomicInteger late) {
+    /** @param abandoned number of abandoned calls that have not returned */
+    PendingCall(BoundedCalls.Call<T> call, AtomicInteger abandoned) {
         this.task = new FutureTask<>(call::run);
-        this.late = late;
+        this.abandoned = abandoned;
     }
 
     @Override
@@ -40,8 +40,8 @@ final class PendingCall<T> implements Runnable {
         }
         started.countDown();
         task.run();
-        if (state.getAndSet(State.ENDED) == State.LATE) {
-            late.decrementAndGet();
+        if (state.getAndSet(State.ENDED) == State.ABANDONED) {
+            abandoned.decrementAndGet();
         }
     }
 
@@ -64,9 +64,9 @@ final class PendingCall<T> implements Runnable {
         if (drop()) {
             return;
         }
-        late.incrementAndGet();
-        if (!state.compareAndSet(State.RUNS, State.LATE)) {
-            late.decrementAndGet();
+        abandoned.incrementAndGet();
+        if (!state.compareAndSet(State.RUNS, State.ABANDONED)) {
+            abandoned.decrementAndGet();
         }
     }
 }

@@ -25,8 +25,8 @@ class BoundedCallsTest {
 
     @Test
     void what_a_call_says_or_throws_comes_back() throws Exception {
-        assertThat(calls.<Integer>within("count", LONG, () -> 7)).isEqualTo(7);
-        assertThatThrownBy(() -> calls.within("count", LONG, () -> {
+        assertThat(calls.<Integer>within("count", () -> 7)).isEqualTo(7);
+        assertThatThrownBy(() -> calls.within("count", () -> {
                     throw new IOException("lost count");
                 }))
                 .isInstanceOf(ExecutionException.class)
@@ -38,7 +38,7 @@ class BoundedCallsTest {
         CountDownLatch returns = new CountDownLatch(1);
         CountDownLatch returned = new CountDownLatch(5);
         for (int call = 0; call < 5; call++) {
-            assertThatThrownBy(() -> calls.within("list", LIMIT, () -> {
+            assertThatThrownBy(() -> calls.within("list", () -> {
                         returns.await();
                         returned.countDown();
                         return true;
@@ -46,7 +46,7 @@ class BoundedCallsTest {
                     .isInstanceOf(HypervisorUnavailable.class)
                     .hasMessage("libvirt: list: no answer in 50 ms; check libvirtd on this host");
         }
-        assertThatThrownBy(() -> calls.within("list", LIMIT, () -> true))
+        assertThatThrownBy(() -> calls.within("list", () -> true))
                 .isInstanceOf(HypervisorUnavailable.class)
                 .hasMessageContaining("5 earlier calls have not returned");
         returns.countDown();
@@ -57,11 +57,16 @@ class BoundedCallsTest {
     }
 
     @Test
+    void a_start_has_a_second_more_for_each_gib() {
+        assertThat(LibvirtHypervisor.startLimit(LONG, 250 << 10)).isEqualTo(LONG.plusSeconds(250));
+    }
+
+    @Test
     void a_call_without_a_thread_waits_and_then_has_its_whole_limit() throws Exception {
         BoundedCalls patient = new BoundedCalls("call", 1, LONG);
         CountDownLatch returns = new CountDownLatch(1);
-        CompletableFuture<Boolean> first = inBackground(() -> patient.within("start", LONG, () -> await(returns)));
-        CompletableFuture<Boolean> second = inBackground(() -> patient.within("start", LONG, () -> true));
+        CompletableFuture<Boolean> first = inBackground(() -> patient.within("start", () -> await(returns)));
+        CompletableFuture<Boolean> second = inBackground(() -> patient.within("start", () -> true));
         assertThat(second).isNotDone();
         returns.countDown();
         assertThat(first.get()).isTrue();
@@ -113,7 +118,7 @@ class BoundedCallsTest {
 
     private boolean answers() throws ExecutionException {
         try {
-            return calls.within("list", LIMIT, () -> true);
+            return calls.within("list", () -> true);
         } catch (HypervisorUnavailable e) {
             return false;
         }
