@@ -114,12 +114,16 @@ final class DriveLeaseMonitor implements AutoCloseable {
         this.ledger = ledger;
         this.plans = plans;
         this.fence = fence;
-        Duration part = age.dividedBy(CHECKS_PER_AGE);
-        this.checkInterval = part.compareTo(LONGEST_INTERVAL) < 0 ? part : LONGEST_INTERVAL;
+        this.checkInterval = checkInterval(age);
         this.timeout = age.dividedBy(2);
         this.nowNs = nowNs;
         this.leaseThread = thread("drives", this::run);
         this.deadlineThread = thread("drives-time", this::checkDeadlinesPeriodically);
+    }
+
+    static Duration checkInterval(Duration age) {
+        Duration part = age.dividedBy(CHECKS_PER_AGE);
+        return part.compareTo(LONGEST_INTERVAL) < 0 ? part : LONGEST_INTERVAL;
     }
 
     private static Thread thread(String name, Runnable work) {

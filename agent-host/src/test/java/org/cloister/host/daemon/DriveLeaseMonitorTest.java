@@ -155,6 +155,12 @@ class DriveLeaseMonitorTest {
     }
 
     @Test
+    void a_long_age_does_not_keep_a_later_opening_waiting() {
+        assertThat(DriveLeaseMonitor.checkInterval(Duration.ofSeconds(12))).isEqualTo(Duration.ofSeconds(2));
+        assertThat(DriveLeaseMonitor.checkInterval(Duration.ofMinutes(4))).isEqualTo(Duration.ofSeconds(10));
+    }
+
+    @Test
     void a_storage_that_is_silent_for_half_of_the_age_ends_the_vm_and_not_before() throws Exception {
         run();
         Files.delete(folder.resolve(SharedDrives.MARK));
