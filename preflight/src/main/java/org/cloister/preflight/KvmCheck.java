@@ -20,7 +20,8 @@ record KvmCheck() implements PreflightCheck {
                 ? PreflightFinding.ok(this, "a guest ran on the processor (" + outcome.text() + ")")
                 : PreflightFinding.warning(
                         this,
-                        "guests will run under emulation: " + outcome.text(),
+                        "no guest runs with KVM (for emulation in production set vm.accelerator = \"tcg\"): "
+                                + outcome.text(),
                         "switch on VT-x or AMD-V in the firmware (in a VM: nested virtualisation), then"
                                 + " modprobe kvm_intel or kvm_amd");
     }
