@@ -5,12 +5,7 @@ home=/project/home/ada
 main=$(getent hosts main | cut -d ' ' -f 1)
 cd / || exit
 
-try() {
-    name=$1
-    shift
-    said=$(timeout 60 "$@" 2>&1 </dev/null)
-    echo "$name: exit $? $(printf '%s' "$said" | tr '\n' ' ' | cut -c1-200)"
-}
+. "$home/boundary-try.sh"
 
 # A tunnel to it that asks for more than its two addresses, with the key that this worker's charon has.
 vici=unix:///run/cloister/charon/vici.sock

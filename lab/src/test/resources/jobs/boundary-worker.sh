@@ -1,17 +1,12 @@
 #!/bin/sh
 # What root of a worker asks its controlling VM's services, with the project's munge key. Each attempt says "NAME: exit STATUS SAID" in one
-# line; files that an attempt would leave somewhere are called boundary-*.  boundary-worker.sh HOME, that of the job's user.
+# line; files that an attempt would leave somewhere are called boundary-*.
 # shellcheck disable=SC2016,SC2086  # perl's own variables; a word for each option
 home=/project/home/ada
 slurm="setpriv --reuid=slurm --regid=slurm --clear-groups"
 cd / || exit
 
-try() {
-    name=$1
-    shift
-    said=$(timeout 60 "$@" 2>&1 </dev/null)
-    echo "$name: exit $? $(printf '%s' "$said" | tr '\n' ' ' | cut -c1-200)"
-}
+. "$home/boundary-try.sh"
 
 # Programs that slurmctld is to run.
 try "trigger" strigger --set --reconfig --program="/bin/touch /tmp/boundary-root"

@@ -99,6 +99,7 @@ class ControllerBoundaryTest {
         member.configure();
         project.bob.configure();
         member.put(
+                JOBS.resolve("boundary-try.sh"),
                 JOBS.resolve("boundary-worker.sh"),
                 JOBS.resolve("boundary-network.sh"),
                 JOBS.resolve("boundary-orders.sh"),
@@ -148,13 +149,9 @@ class ControllerBoundaryTest {
     @SampledScenario(value = 5, cases = 6)
     void root_of_a_worker_reaches_its_own_tunnel_and_the_services_of_workers_alone() throws Exception {
         project.explained(() -> {
-            String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
-            member.awaitRunning(job);
-            Map<String, String> answers = asRoot(project.worker(job), "boundary-network.sh");
+            Map<String, String> answers = asRootOfWorker("boundary-network.sh");
             REACHED.forEach((name, answer) ->
                     assertThat(answers.get(name)).as(name).isNotNull().matches(answer));
-            member.runSsh("scancel " + job);
-            member.awaitEnd(job);
         });
     }
 
@@ -171,17 +168,13 @@ class ControllerBoundaryTest {
     @SampledScenario(value = 3, cases = 6)
     void orders_of_slurms_administrator_are_refused_to_root_of_a_worker() throws Exception {
         project.explained(() -> {
-            String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
-            member.awaitRunning(job);
-            Map<String, String> answers = asRoot(project.worker(job), "boundary-orders.sh");
+            Map<String, String> answers = asRootOfWorker("boundary-orders.sh");
             assertThat(answers).hasSize(30);
             answers.forEach((name, answer) -> assertThat(answer).as(name).matches("exit [1-9].*"));
             assertThat(member.runSsh(
                             "sinfo -h -o %P:%a:%l; scontrol show reservation; sacctmgr -n list account boundary"))
                     .contains("secure*:up:")
                     .doesNotContain("boundary");
-            member.runSsh("scancel " + job);
-            member.awaitEnd(job);
         });
     }
 
@@ -291,6 +284,16 @@ class ControllerBoundaryTest {
             assertThat(answers.get("sessions")).isEqualTo("600 root");
             assertThat(answers.get("drive")).contains("nosuid", "nodev");
         });
+    }
+
+    /** The same as root of the worker of a job, which is gone afterwards. */
+    private static Map<String, String> asRootOfWorker(String script) throws Exception {
+        String job = member.submit("--output=/dev/null --wrap='sleep 3600'");
+        member.awaitRunning(job);
+        Map<String, String> answers = asRoot(project.worker(job), script);
+        member.runSsh("scancel " + job);
+        member.awaitEnd(job);
+        return answers;
     }
 
     /** What a script of the member's home says as root there: names, and what was said of each. */
