@@ -50,6 +50,14 @@ public record LabMachine(String name, String address, Path folder, Sandbox sandb
         Poll.until(what + " on " + name, limit, "read " + log, question);
     }
 
+    /** Returns a daemon's process by the file that {@link #signal} reads, or an empty text while there is none. */
+    public String pid(String daemon) throws IOException {
+        return command("sh", "-c", "cat \"/run/$1/$1.pid\" 2>/dev/null || cat \"/run/$1.pid\"", "sh", daemon)
+                .run()
+                .out()
+                .strip();
+    }
+
     /**
      * Signals a daemon whose process id file is in {@code /run}, or in its own folder there; after KILL and TERM the
      * process has ended when this returns.
@@ -57,9 +65,7 @@ public record LabMachine(String name, String address, Path folder, Sandbox sandb
      * @param signal without SIG
      */
     public void signal(String daemon, String signal) throws IOException {
-        String pid = command("sh", "-c", "cat \"/run/$1/$1.pid\" 2>/dev/null || cat \"/run/$1.pid\"", "sh", daemon)
-                .succeed()
-                .strip();
+        String pid = pid(daemon);
         command("kill", "-" + signal, pid).succeed();
         if (signal.equals("KILL") || signal.equals("TERM")) {
             await(

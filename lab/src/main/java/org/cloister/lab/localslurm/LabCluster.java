@@ -74,6 +74,21 @@ public final class LabCluster {
         return SlurmCommandWrappers.install(head).folder();
     }
 
+    /**
+     * Has slurmctld read its configuration. It does so as a new process, which writes its number after Slurm's answer:
+     * until then a signal would go to one that is no more.
+     */
+    public void reconfigure() throws IOException {
+        String before = head.pid("slurmctld");
+        root().succeed("scontrol", "reconfigure");
+        head.await(
+                "another process of slurmctld than " + before,
+                head.log("slurmctld"),
+                START_LIMIT,
+                () -> !List.of("", before).contains(head.pid("slurmctld")));
+        awaitController();
+    }
+
     /** Stops slurmctld in an orderly way: it saves its state. */
     public void terminateController() throws IOException {
         head.signal("slurmctld", "TERM");

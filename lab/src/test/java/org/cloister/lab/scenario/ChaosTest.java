@@ -143,7 +143,7 @@ class ChaosTest {
                     Long.parseLong(alice.succeed("bash", "-c", "cd chaos && " + job.submission(name))
                             .strip()));
         }
-        local.root().succeed("scontrol", "reconfigure");
+        local.reconfigure();
         local.terminateController();
         local.startController();
     }
