@@ -35,8 +35,11 @@ record AccountNumbersCheck(String file) implements PreflightCheck {
                 return compare(machine, folder + file, text.get());
             }
         }
-        return PreflightFinding.failure(
-                this, "no " + file + " in sysusers.d, so nothing made the accounts", "install the daemon's package");
+        // A daemon that was installed without its package needs no such file, and agent-host stops at a failure.
+        return PreflightFinding.warning(
+                this,
+                "no " + file + " in sysusers.d says which numbers the accounts have",
+                "install the daemon's package");
     }
 
     private PreflightFinding compare(InspectedMachine machine, String path, String text) throws UndeterminedException {
