@@ -17,7 +17,11 @@ final class ProbeRom {
     private static final int BYTES = 0x10000;
     private static final int RESET_VECTOR = 0xfff0;
 
-    /** The ROM is mapped at 0xf0000 as well as below 4 GiB; far jumps and the descriptor table use the lower place. */
+    /**
+     * The ROM is mapped at 0xf0000 as well as below 4 GiB; far jumps and the descriptor table use the lower place. The
+     * descriptors say that they were accessed: a processor would write that into them, which it cannot in a ROM. An
+     * emulated SVM hangs there.
+     */
     private static final String CODE = """
             fa              # 000 real:  cli
             b8 00 f0        # 001        mov   ax, 0xf000
@@ -66,9 +70,9 @@ final class ProbeRom {
             eb fd           # 0b1        jmp   done
             00 00 00 00 00 # 0b3         ; to a multiple of 8
             00 00 00 00 00 00 00 00 # 0b8 gdt: none
-            ff ff 00 00 00 9a cf 00 # 0c0 0x08: code, 32 bits
-            ff ff 00 00 00 92 cf 00 # 0c8 0x10: data
-            ff ff 00 00 00 9a af 00 # 0d0 0x18: code, 64 bits
+            ff ff 00 00 00 9b cf 00 # 0c0 0x08: code, 32 bits
+            ff ff 00 00 00 93 cf 00 # 0c8 0x10: data
+            ff ff 00 00 00 9b af 00 # 0d0 0x18: code, 64 bits
             1f 00 b8 00 0f 00 # 0d8 gdtr: 31, 0xf00b8
             """;
 
