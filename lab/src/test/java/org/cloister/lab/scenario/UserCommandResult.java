@@ -24,7 +24,8 @@ record UserCommandResult(int exit, String text) {
     private static final Duration LIMIT = Duration.ofMinutes(4);
     private static final Pattern JOB = Pattern.compile("\\b(job|allocation|jobid=|StepId=)( ?)[1-9][0-9]*(?=\\D|$)");
     private static final Pattern NODE = Pattern.compile("\\b(vm-[a-z2-7]{8}-\\d+|p[1-9])\\b");
-    private static final Pattern TIME = Pattern.compile("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d");
+    /** With milliseconds in 26.05. */
+    private static final Pattern TIME = Pattern.compile("\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d{3})?");
 
     /** What is said of the wait alone: docs/slurm.md, "What differs from a plain cluster". */
     private static final Set<String> WAIT = Set.of(
