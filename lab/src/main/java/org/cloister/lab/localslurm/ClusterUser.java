@@ -21,7 +21,7 @@ public record ClusterUser(String name, int uid) {
     /** Account of Slurm's that all users charge. */
     static final String ACCOUNT = "project";
 
-    String home() {
+    public String home() {
         return "/home/" + name;
     }
 
