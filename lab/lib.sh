@@ -59,6 +59,12 @@ own_release() {
     sed -n 's/^VERSION_CODENAME=//p' /etc/os-release
 }
 
+# The archive that this machine's own packages come from.
+archive() {
+    apt-get indextargets --format '$(ORIGIN)|$(CODENAME)|$(CREATED_BY)|$(REPO_URI)' |
+        awk -F'|' -v own="$(own_release)" '$1 == "Debian" && $2 == own && $3 == "Packages" { print $4; exit }'
+}
+
 # What a value of --release names needs a file system: one release, or MACHINE=RELEASE,... .
 make_roots() { # value
     local suite

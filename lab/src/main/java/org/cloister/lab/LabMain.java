@@ -7,6 +7,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.bench.Benches;
+import org.cloister.lab.booted.BootedSite;
+import org.cloister.lab.booted.SiteCommand;
 import org.cloister.lab.demo.Demo;
 import org.cloister.lab.project.LoadedClasses;
 import picocli.CommandLine;
@@ -15,7 +17,11 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** Main class of {@code lab/up}, {@code lab/down}, {@code lab/status}, {@code lab/demo} and {@code lab/bench}. */
-@Command(name = "lab", mixinStandardHelpOptions = true, description = "A whole cluster on one machine.")
+@Command(
+        name = "lab",
+        mixinStandardHelpOptions = true,
+        description = "A whole cluster on one machine.",
+        subcommands = SiteCommand.class)
 public final class LabMain {
     private static final int EXIT_FAILED = 1;
 
@@ -92,7 +98,11 @@ public final class LabMain {
             out.println("no lab is up; lab/up starts one");
         }
         for (LabName name : names) {
-            LabStatus.print(home, name, out);
+            if (BootedSite.isOne(home, name)) {
+                out.println("site " + name + ": lab/site status --site " + name + " shows it");
+            } else {
+                LabStatus.print(home, name, out);
+            }
         }
     }
 

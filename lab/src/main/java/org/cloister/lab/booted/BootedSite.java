@@ -1,0 +1,205 @@
+package org.cloister.lab.booted;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabException;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabMachine;
+import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
+import org.cloister.lab.ParallelActions;
+import org.cloister.lab.ProgressLog;
+import org.cloister.lab.Sandbox;
+
+/**
+ * A site of booted machines on this one: relay with slurmctld, compute hosts, an administrator's. Their QEMUs run in
+ * one {@link Sandbox}, so all ends with its first process, and {@link Lab#remove} removes a site in any state.
+ */
+public final class BootedSite {
+    /** File in a lab's folder that tells a site of booted machines: its release, and the number of its hosts. */
+    private static final String MARK = "booted";
+
+    private static final String NETWORK = "network";
+    private static final int RELAY_MIB = 2048;
+    private static final int ADMIN_MIB = 1024;
+
+    private static final int FIRST_HOST = 2;
+
+    private final List<BootedMachine> machines;
+    private final LabMachine network;
+
+    private BootedSite(LabMachine network, List<BootedMachine> machines) {
+        this.network = network;
+        this.machines = List.copyOf(machines);
+    }
+
+    /** Size and release of a site. */
+    public record Plan(String suite, int hosts, int hostMemoryMib) {
+        private static Plan parse(String text) {
+            String[] words = text.strip().split(" ", -1);
+            return new Plan(words[0], Integer.parseInt(words[1]), Integer.parseInt(words[2]));
+        }
+
+        private String text() {
+            return suite + " " + hosts + " " + hostMemoryMib + "\n";
+        }
+    }
+
+    /** Starts a site from nothing; a failure leaves nothing of it. */
+    public static BootedSite up(LabHome home, LabName name, Plan plan, ProgressLog steps) throws IOException {
+        Path folder = home.folder(name);
+        if (Files.exists(folder) || !Sandbox.find(name).isEmpty()) {
+            throw new LabException(
+                    "site " + name + ": there is one already in " + folder,
+                    "lab/site status shows it, lab/site down removes it");
+        }
+        boolean up = false;
+        try {
+            Files.createDirectories(folder);
+            Files.writeString(folder.resolve(MARK), plan.text());
+            Files.writeString(folder.resolve("hosts"), hostsFile(plan), StandardCharsets.US_ASCII);
+            BootedSite site = steps.step("network of the site", () -> {
+                Sandbox sandbox = Sandbox.start(home, name, NETWORK, folder.resolve(NETWORK), LabRelease.own());
+                LabMachine network = network(folder, sandbox);
+                BootedNetwork.create(network);
+                return of(home, folder, network, plan);
+            });
+            for (BootedMachine machine : site.machines) {
+                BootedNetwork.join(site.network, machine.name());
+                machine.start();
+            }
+            List<ProgressLog.Action> boots = new ArrayList<>();
+            site.machines.forEach(machine -> boots.add(machine::awaitUp));
+            steps.runStep("boot of " + site.machines.size() + " machines", () -> ParallelActions.run(boots));
+            for (BootedMachine machine : site.machines) {
+                machine.write("/etc/hosts", hostsFile(plan));
+            }
+            site.network
+                    .command(
+                            "busybox",
+                            "httpd",
+                            "-p",
+                            BootedNetwork.PREFIX + "1:80",
+                            "-h",
+                            site.web().toString())
+                    .succeed();
+            steps.runStep("clocks", site::startClocks);
+            steps.runStep("libvirt and Open vSwitch on hosts, as Debian has them", () -> {
+                for (BootedMachine host : site.hosts()) {
+                    host.succeed("systemctl enable --now libvirtd openvswitch-switch && ip link set eth1 up");
+                }
+            });
+            site.slurm().start(steps);
+            up = true;
+            return site;
+        } finally {
+            if (!up) {
+                Lab.remove(home, name);
+            }
+        }
+    }
+
+    /** The relay's machine keeps the site's time by its own clock; there is no other source. */
+    private void startClocks() throws IOException {
+        for (BootedMachine machine : machines) {
+            String source = machine.equals(machines.get(0))
+                    ? "local stratum 8\nallow " + BootedNetwork.PREFIX + "0/24\n"
+                    : "server relay iburst\n";
+            machine.write("/etc/chrony/chrony.conf", source + "driftfile /var/lib/chrony/chrony.drift\nmakestep 1 3\n");
+            machine.succeed("systemctl enable --now chrony");
+        }
+        for (BootedMachine host : hosts()) {
+            host.succeed("chronyc waitsync 120 0 0 1");
+        }
+    }
+
+    /** Returns the running site of this name. */
+    public static BootedSite attach(LabHome home, LabName name) throws IOException {
+        Path folder = home.folder(name);
+        if (!Files.exists(folder.resolve(MARK))) {
+            throw new LabException("site " + name + ": not up", "lab/site up starts it");
+        }
+        Sandbox sandbox = Sandbox.find(name, NETWORK)
+                .orElseThrow(() -> new LabException(
+                        "site " + name + ": its network has no process any more", "lab/site down, then lab/site up"));
+        Plan plan = Plan.parse(Files.readString(folder.resolve(MARK)));
+        return of(home, folder, network(folder, sandbox), plan);
+    }
+
+    /** Returns whether a lab is such a site. */
+    public static boolean isOne(LabHome home, LabName name) {
+        return Files.exists(home.folder(name).resolve(MARK));
+    }
+
+    public List<BootedMachine> machines() {
+        return machines;
+    }
+
+    public BootedMachine machine(String name) throws LabException {
+        return machines.stream()
+                .filter(machine -> machine.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new LabException(
+                        "machine " + name + ": there is none",
+                        "want one of "
+                                + machines.stream().map(BootedMachine::name).toList()));
+    }
+
+    /** Returns the namespaces from which all machines can be reached: there owners and members act. */
+    public LabMachine network() {
+        return network;
+    }
+
+    /** Returns a person's device, which is made at the first call. */
+    public OwnDevice device(String person) throws IOException {
+        return OwnDevice.create(
+                person, network, network.folder().resolveSibling("people").resolve(person));
+    }
+
+    /** Returns the folder that the site's web server serves, at {@code http://outside/}. */
+    public Path web() throws IOException {
+        return Files.createDirectories(network.folder().resolveSibling("web"));
+    }
+
+    public BootedSlurm slurm() throws LabException {
+        return new BootedSlurm(machine("relay"), hosts());
+    }
+
+    public List<BootedMachine> hosts() {
+        return machines.subList(FIRST_HOST, machines.size());
+    }
+
+    private static BootedSite of(LabHome home, Path folder, LabMachine network, Plan plan) throws IOException {
+        BootedDisk disk = BootedDisk.of(home, plan.suite());
+        List<BootedMachine> machines = new ArrayList<>();
+        machines.add(new BootedMachine("relay", 2, RELAY_MIB, disk, network, folder.resolve("relay")));
+        machines.add(new BootedMachine("admin", 3, ADMIN_MIB, disk, network, folder.resolve("admin")));
+        for (int i = 1; i <= plan.hosts(); i++) {
+            String host = "h" + i;
+            machines.add(new BootedMachine(host, 3 + i, plan.hostMemoryMib(), disk, network, folder.resolve(host)));
+        }
+        return new BootedSite(network, machines);
+    }
+
+    private static LabMachine network(Path folder, Sandbox sandbox) {
+        return new LabMachine(NETWORK, BootedNetwork.PREFIX + "1", folder.resolve(NETWORK), sandbox);
+    }
+
+    private static String hostsFile(Plan plan) {
+        StringBuilder text = new StringBuilder("127.0.0.1 localhost\n" + BootedNetwork.PREFIX + "1 outside\n"
+                + BootedNetwork.PREFIX + "2 relay\n" + BootedNetwork.PREFIX + "3 admin\n");
+        for (int i = 1; i <= plan.hosts(); i++) {
+            text.append(BootedNetwork.PREFIX)
+                    .append(3 + i)
+                    .append(" h")
+                    .append(i)
+                    .append('\n');
+        }
+        return text.toString();
+    }
+}

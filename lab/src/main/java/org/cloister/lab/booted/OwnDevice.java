@@ -1,0 +1,50 @@
+package org.cloister.lab.booted;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.List;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabMachine;
+
+/**
+ * A person's own device, outside the site: a home folder with agentctl of this checkout on its PATH, in the site's
+ * network.
+ *
+ * @param home of the person
+ */
+public record OwnDevice(String person, LabMachine network, Path home) {
+    static OwnDevice create(String person, LabMachine network, Path home) throws IOException {
+        Path agentctl = home.resolve("bin/agentctl");
+        if (!Files.exists(agentctl)) {
+            Files.createDirectories(agentctl.getParent());
+            Files.writeString(agentctl, """
+                    #!/bin/sh
+                    exec %s -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
+                    """.formatted(
+                    Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
+            Files.setPosixFilePermissions(agentctl, PosixFilePermissions.fromString("rwxr-xr-x"));
+        }
+        return new OwnDevice(person, network, home);
+    }
+
+    /** Returns a shell script to run at the person's terminal, in the home folder. */
+    public LabCommand terminal(Path script) throws IOException {
+        String path = home.resolve("bin") + ":/usr/local/bin:/usr/bin:/bin";
+        return TerminalSession.in(network)
+                .command(List.of(
+                        "env",
+                        "-i",
+                        "-C",
+                        home.toString(),
+                        "HOME=" + home,
+                        "USER=" + person,
+                        "TERM=dumb",
+                        "PATH=" + path,
+                        "bash",
+                        "-euo",
+                        "pipefail",
+                        script.toString()));
+    }
+}

@@ -1,0 +1,150 @@
+package org.cloister.lab.guide;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabException;
+import org.cloister.lab.booted.BootedMachine;
+import org.cloister.lab.booted.BootedSite;
+import org.cloister.lab.booted.OwnDevice;
+import org.cloister.lab.guide.GuideStep.Carried;
+import org.cloister.lab.guide.GuideStep.MachineCommands;
+import org.cloister.lab.guide.GuideStep.PersonCommands;
+import org.cloister.lab.guide.GuideStep.PersonFile;
+import org.cloister.lab.guide.GuideStep.PlacedFile;
+import org.cloister.lab.guide.GuideStep.Settings;
+
+/** Carries out a guide's steps on a booted site, as its readers would: at terminals, in order. */
+final class GuideRun {
+    /** For a block; the slowest opens a project or waits for a job. */
+    private static final Duration LIMIT = Duration.ofMinutes(20);
+
+    private final BootedSite site;
+    /** What readers replace, and by what. */
+    private final Map<String, String> names = new LinkedHashMap<>();
+
+    GuideRun(BootedSite site) {
+        this.site = site;
+    }
+
+    /** Has each later step replace a name in capitals, or an address of the guide's example. */
+    void replace(String name, String value) {
+        names.put(name, value);
+    }
+
+    /** Carries a step out; any exit status but 0 is an error that contains the output. */
+    String run(GuideStep step) throws IOException {
+        long from = System.nanoTime();
+        String output = carryOut(step);
+        System.out.printf(
+                "guide: line %d, %s, %.1f s%n",
+                step.line(), step.getClass().getSimpleName(), (System.nanoTime() - from) / 1e9);
+        return output;
+    }
+
+    private String carryOut(GuideStep step) throws IOException {
+        if (step instanceof MachineCommands commands) {
+            return onMachines(commands);
+        } else if (step instanceof PersonCommands commands) {
+            return atDevice(commands);
+        } else if (step instanceof PersonFile file) {
+            return write(file);
+        } else if (step instanceof Settings settings) {
+            return set(settings);
+        } else if (step instanceof Carried carried) {
+            return carry(carried);
+        }
+        return "";
+    }
+
+    private String onMachines(MachineCommands step) throws IOException {
+        StringBuilder output = new StringBuilder();
+        for (String name : step.machines()) {
+            BootedMachine machine = site.machine(name);
+            machine.write("/root/guide", replaced(step.script()));
+            LabCommand typed = machine.terminal("bash -euo pipefail guide");
+            output.append(succeed("line " + step.line() + " on " + name, typed));
+        }
+        return output.toString();
+    }
+
+    private String atDevice(PersonCommands step) throws IOException {
+        OwnDevice device = site.device(step.person());
+        Path script = Files.writeString(device.home().resolve("guide"), replaced(step.script()));
+        return succeed("line " + step.line() + " as " + step.person(), device.terminal(script));
+    }
+
+    private String write(PersonFile step) throws IOException {
+        Path file = site.device(step.person()).home().resolve(step.name());
+        Files.writeString(file, replaced(step.content()));
+        return "";
+    }
+
+    private String set(Settings step) throws IOException {
+        BootedMachine machine = site.machine(step.machine());
+        String before = machine.succeed("cat " + step.name());
+        machine.write(step.name(), TomlSettings.apply(before, replaced(step.keys())));
+        return "";
+    }
+
+    private String carry(Carried step) throws IOException {
+        for (PlacedFile to : step.to()) {
+            if (step.from().place().equals("web")) {
+                site.machine(to.place())
+                        .succeed("mkdir -p " + to.name() + " && curl -fsS http://outside/"
+                                + step.from().name() + ".tar | tar -x -C " + to.name());
+            } else {
+                put(to, read(step.from()));
+            }
+        }
+        return "";
+    }
+
+    private byte[] read(PlacedFile file) throws IOException {
+        return isMachine(file.place())
+                ? Base64.getMimeDecoder().decode(site.machine(file.place()).succeed("base64 " + file.name()))
+                : Files.readAllBytes(site.device(file.place()).home().resolve(file.name()));
+    }
+
+    private void put(PlacedFile file, byte[] content) throws IOException {
+        if (isMachine(file.place())) {
+            site.machine(file.place())
+                    .command("base64 -d >" + file.name())
+                    .reading(Base64.getEncoder().encodeToString(content))
+                    .succeed();
+        } else {
+            Files.write(site.device(file.place()).home().resolve(file.name()), content);
+        }
+    }
+
+    private boolean isMachine(String place) {
+        return site.machines().stream().anyMatch(machine -> machine.name().equals(place));
+    }
+
+    private String replaced(String text) {
+        String result = text;
+        for (Map.Entry<String, String> each : names.entrySet()) {
+            result = result.replace(each.getKey(), each.getValue());
+        }
+        return result;
+    }
+
+    private static String succeed(String what, LabCommand typed) throws IOException {
+        LabCommand.Output output = typed.within(LIMIT).run();
+        if (output.exit() != 0) {
+            throw new LabException(
+                    what + ": exit " + output.exit() + ": " + output.out() + output.err(), "type it by hand");
+        }
+        return output.out();
+    }
+
+    static List<GuideStep> steps(Path guide) throws IOException {
+        return GuideStep.parse(Files.readString(guide));
+    }
+}
