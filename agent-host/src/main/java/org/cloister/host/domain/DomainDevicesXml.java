@@ -71,7 +71,14 @@ final class DomainDevicesXml {
                     "driver",
                     driver("name", "qemu", "type", "raw", "cache", "none", "discard", "unmap", "queues", queues));
         }
-        xml.empty("source", "file", disk.file().toString());
+        if (disk.use() == DomainDisk.Use.LAYER) {
+            // Otherwise libvirt makes the user that QEMU runs as the layer's owner, and never takes that back.
+            xml.open("source", "file", disk.file().toString())
+                    .empty("seclabel", "model", "dac", "relabel", "no")
+                    .close();
+        } else {
+            xml.empty("source", "file", disk.file().toString());
+        }
         xml.empty("target", "dev", device, "bus", "virtio");
         xml.leaf("serial", disk.serial());
         if (disk.use() == DomainDisk.Use.LAYER) {

@@ -8,6 +8,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.cloister.base.encoding.Digest;
 import org.cloister.base.encoding.MalformedException;
 import org.junit.jupiter.api.BeforeEach;
@@ -20,13 +28,18 @@ class GuestImagesTest {
     @TempDir
     private Path folder;
 
+    private final List<String> read = Collections.synchronizedList(new ArrayList<>());
+
     private Path first;
     private GuestImages images;
 
     @BeforeEach
     void install() throws IOException {
         first = image("1.0");
-        images = new GuestImages(folder);
+        images = new GuestImages(folder, (file, image) -> {
+            read.add(file.name());
+            return file.difference(image);
+        });
     }
 
     /** Of files of one line each. */
@@ -77,7 +90,7 @@ class GuestImagesTest {
     }
 
     @Test
-    void the_linked_image_is_taken_and_another_one_after_the_link_was_moved() throws IOException {
+    void the_linked_image_is_taken_and_another_one_after_the_link_was_moved() throws Exception {
         link("1.0");
         assertThat(images.current().folder()).isEqualTo(first.toRealPath());
         image("1.1");
@@ -96,7 +109,7 @@ class GuestImagesTest {
     }
 
     @Test
-    void a_file_that_was_changed_after_it_was_checked_is_found_whatever_its_times_say() throws IOException {
+    void a_file_that_was_changed_after_it_was_checked_is_found_whatever_its_times_say() throws Exception {
         link("1.0");
         images.current();
         Path layer = first.resolve("base.squashfs");
@@ -112,5 +125,80 @@ class GuestImagesTest {
         Files.write(layer, bytes);
         assertThat(images.current().folder()).isEqualTo(first.toRealPath());
         assertThat(new String(bytes, UTF_8)).isEqualTo("1.0base.squashfs");
+    }
+
+    /** libvirt gives kernel and initrd to the user that it runs QEMU as, and takes them back. */
+    @Test
+    void of_files_whose_owner_or_mode_was_changed_those_alone_are_read_again() throws Exception {
+        link("1.0");
+        images.current();
+        assertThat(read).containsExactlyInAnyOrder("firmware.bin", "vmlinuz", "initrd.img", "base.squashfs");
+        read.clear();
+        images.current();
+        assertThat(read).isEmpty();
+        for (String name : List.of("vmlinuz", "initrd.img")) {
+            Files.setPosixFilePermissions(first.resolve(name), PosixFilePermissions.fromString("r--------"));
+        }
+        images.current();
+        assertThat(read).containsExactlyInAnyOrder("vmlinuz", "initrd.img");
+        Files.setPosixFilePermissions(first.resolve("vmlinuz"), PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(first.resolve("vmlinuz"), "1.0vmlinux");
+        assertThatThrownBy(images::current)
+                .isInstanceOf(MalformedException.class)
+                .hasMessageContaining("vmlinuz");
+    }
+
+    @Test
+    void many_starts_from_a_new_image_read_it_once() throws Exception {
+        link("1.0");
+        int starts = 8;
+        CountDownLatch together = new CountDownLatch(starts);
+        ExecutorService threads = Executors.newFixedThreadPool(starts);
+        try {
+            List<Future<GuestImage>> found = new ArrayList<>();
+            for (int start = 0; start < starts; start++) {
+                found.add(threads.submit(() -> {
+                    together.countDown();
+                    together.await();
+                    return images.current();
+                }));
+            }
+            for (Future<GuestImage> each : found) {
+                assertThat(each.get().folder()).isEqualTo(first.toRealPath());
+            }
+        } finally {
+            threads.shutdownNow();
+        }
+        assertThat(read).containsExactlyInAnyOrder("firmware.bin", "vmlinuz", "initrd.img", "base.squashfs");
+    }
+
+    @Test
+    void a_start_does_not_wait_for_a_file_of_another_image() throws Exception {
+        CountDownLatch reading = new CountDownLatch(1);
+        CountDownLatch continued = new CountDownLatch(1);
+        GuestImages slow = new GuestImages(folder, (file, image) -> {
+            if (image.endsWith("1.0") && file.name().equals("base.squashfs")) {
+                reading.countDown();
+                try {
+                    continued.await();
+                } catch (InterruptedException e) {
+                    throw new IOException(e);
+                }
+            }
+            return file.difference(image);
+        });
+        link("1.0");
+        ExecutorService thread = Executors.newSingleThreadExecutor();
+        try {
+            Future<GuestImage> waits = thread.submit(slow::current);
+            reading.await();
+            image("1.1");
+            link("1.1");
+            assertThat(slow.current().manifest().version()).isEqualTo("1.1");
+            continued.countDown();
+            assertThat(waits.get().manifest().version()).isEqualTo("1.0");
+        } finally {
+            thread.shutdownNow();
+        }
     }
 }
