@@ -1,5 +1,6 @@
 package org.cloister.host.domain;
 
+import java.util.List;
 import java.util.OptionalInt;
 
 /**
@@ -37,7 +38,9 @@ public record CpuPlacement(int count, CpuSet cpus, OptionalInt node) {
     /**
      * Returns the host CPUs of one guest CPU: one CPU where there are as many as the guest has, otherwise any of them.
      */
-    String pin(int vcpu) {
-        return count == cpus.numbers().size() ? Integer.toString(cpus.numbers().get(vcpu)) : cpus.toString();
+    public CpuSet pin(int vcpu) {
+        return count == cpus.numbers().size()
+                ? new CpuSet(List.of(cpus.numbers().get(vcpu)))
+                : cpus;
     }
 }

@@ -88,7 +88,7 @@ public final class DomainXml {
                 cpus.cpus().toString());
         xml.open("cputune");
         for (int vcpu = 0; vcpu < cpus.count(); vcpu++) {
-            xml.empty("vcpupin", "vcpu", Integer.toString(vcpu), "cpuset", cpus.pin(vcpu));
+            xml.empty("vcpupin", "vcpu", Integer.toString(vcpu), "cpuset", cpus.pin(vcpu).toString());
         }
         xml.empty("emulatorpin", "cpuset", cpus.cpus().toString());
         xml.close();

@@ -1,6 +1,7 @@
 package org.cloister.host.libvirt;
 
 import java.util.function.Consumer;
+import org.cloister.host.domain.CpuPlacement;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.SevCapabilities;
 
@@ -18,6 +19,14 @@ public interface Hypervisor extends AutoCloseable {
      * @throws HypervisorUnavailable if it is unknown whether it was started
      */
     void startPaused(DomainSpec spec) throws HypervisorRefused, HypervisorUnavailable;
+
+    /**
+     * Pins each CPU of the guest to its CPUs of the host, as at the start. A kernel before 6.2 gives a thread all CPUs
+     * of the cpuset that its process enters.
+     *
+     * @throws HypervisorRefused if it does not exist, or is not ours
+     */
+    void pinCpus(String uuid, CpuPlacement cpus) throws HypervisorRefused, HypervisorUnavailable;
 
     /**
      * Resumes its CPUs; no effect if they run.

@@ -7,6 +7,8 @@ import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.host.domain.CpuPlacement;
+import org.cloister.host.domain.CpuSet;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
 import org.cloister.host.domain.DomainXml;
@@ -65,6 +67,25 @@ public final class LibvirtHypervisor implements Hypervisor {
      */
     static Duration startLimit(Duration limit, int memoryMib) {
         return limit.plusSeconds(memoryMib / MIB_PER_SECOND);
+    }
+
+    @Override
+    public void pinCpus(String uuid, CpuPlacement cpus) throws HypervisorRefused, HypervisorUnavailable {
+        change("pin CPUs of", uuid, domain -> {
+            for (int vcpu = 0; vcpu < cpus.count(); vcpu++) {
+                domain.pinVcpu(vcpu, cpuMap(cpus.pin(vcpu)));
+            }
+        });
+    }
+
+    /** Returns libvirt's map of CPUs: a bit for each, eight in a number, the lowest first. */
+    static int[] cpuMap(CpuSet cpus) {
+        List<Integer> numbers = cpus.numbers();
+        int[] map = new int[numbers.get(numbers.size() - 1) / Byte.SIZE + 1];
+        for (int cpu : numbers) {
+            map[cpu / Byte.SIZE] |= 1 << cpu % Byte.SIZE;
+        }
+        return map;
     }
 
     @Override

@@ -55,7 +55,7 @@ public final class LocalVmStepRunner implements VmStepRunner {
             case TAP -> providers.taps().make(owner, plan.domain().cpus().queues(), plan.mtu());
             case PORT -> providers.ports().add(plan);
             case DOMAIN_PAUSED -> providers.hypervisor().startPaused(plan.domain());
-            case MOVED -> providers.processes().enter(step, owner);
+            case MOVED -> new StepEntry(providers.processes(), providers.hypervisor()).enter(step, plan.domain());
             case RUNNING -> run();
             default -> throw new IllegalArgumentException("step: want one to make, have " + next);
         }

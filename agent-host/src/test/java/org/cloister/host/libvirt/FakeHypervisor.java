@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.host.domain.CpuPlacement;
 import org.cloister.host.domain.DomainSpec;
 import org.cloister.host.domain.DomainState;
 import org.cloister.host.domain.DomainXml;
@@ -17,6 +18,7 @@ import org.cloister.host.domain.SevCapabilities;
 /** A hypervisor in memory: keeps each domain's XML and state, and runs nothing. */
 public final class FakeHypervisor implements Hypervisor {
     private final Map<String, Entry> domains = new LinkedHashMap<>();
+    private final Map<String, CpuPlacement> pinned = new LinkedHashMap<>();
     private Consumer<HypervisorEvent> listener = event -> {};
     private boolean answers = true;
 
@@ -32,6 +34,17 @@ public final class FakeHypervisor implements Hypervisor {
             throw new HypervisorRefused("libvirt: start " + name + ": domain is already active");
         }
         put(spec.owner().uuid(), new Entry(name, DomainXml.of(spec), DomainState.PAUSED));
+    }
+
+    @Override
+    public synchronized void pinCpus(String uuid, CpuPlacement cpus) throws HypervisorRefused, HypervisorUnavailable {
+        ours("pin CPUs of", uuid);
+        pinned.put(uuid, cpus);
+    }
+
+    /** What its CPUs were last pinned to since its start. */
+    public synchronized Optional<CpuPlacement> pinned(String uuid) {
+        return Optional.ofNullable(pinned.get(uuid));
     }
 
     @Override

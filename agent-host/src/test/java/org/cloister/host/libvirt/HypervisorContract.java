@@ -133,6 +133,19 @@ public abstract class HypervisorContract {
     }
 
     @Test
+    void pins_the_cpus_of_a_domain_that_does_not_run_yet_and_again() throws IOException {
+        DomainSpec spec = started(0);
+        hypervisor().pinCpus(spec.owner().uuid(), spec.cpus());
+        hypervisor().pinCpus(spec.owner().uuid(), spec.cpus());
+        assertThat(hypervisor().domains().ours())
+                .extracting(ObservedDomain::state)
+                .containsExactly(DomainState.PAUSED);
+        assertThatThrownBy(() -> hypervisor().pinCpus(owner(7).uuid(), spec.cpus()))
+                .isInstanceOf(HypervisorRefused.class)
+                .hasMessageContaining("no such domain");
+    }
+
+    @Test
     void destroys_it_and_what_is_not_there_is_destroyed() throws IOException, InterruptedException {
         DomainSpec spec = started(0);
         hypervisor().destroy(spec.owner().uuid());
