@@ -1,5 +1,6 @@
 package org.cloister.host.domain;
 
+import java.util.List;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.ticket.MemoryReserves;
 
@@ -16,11 +17,16 @@ public final class DomainXml {
     /** The one element of that metadata. */
     static final String OWNER = "vm";
 
+    private static final int KIB_A_MIB = 1 << 10;
+
     private final DomainSpec spec;
+    private final List<GuestNumaCell> cells;
     private final IndentedXmlWriter xml = new IndentedXmlWriter();
 
     private DomainXml(DomainSpec spec) {
         this.spec = spec;
+        int pageMib = Math.max(1, spec.backing().hugepageKib().orElse(0) / KIB_A_MIB);
+        this.cells = GuestNumaCell.divide(spec.cpus().nodes(), spec.memoryMib(), pageMib);
     }
 
     public static String of(DomainSpec spec) {
@@ -88,14 +94,47 @@ public final class DomainXml {
                 cpus.cpus().toString());
         xml.open("cputune");
         for (int vcpu = 0; vcpu < cpus.count(); vcpu++) {
-            xml.empty("vcpupin", "vcpu", Integer.toString(vcpu), "cpuset", cpus.pin(vcpu).toString());
+            xml.empty(
+                    "vcpupin",
+                    "vcpu",
+                    Integer.toString(vcpu),
+                    "cpuset",
+                    cpus.pin(vcpu).toString());
         }
         xml.empty("emulatorpin", "cpuset", cpus.cpus().toString());
         xml.close();
-        cpus.node()
-                .ifPresent(node -> xml.open("numatune")
-                        .empty("memory", "mode", "strict", "nodeset", Integer.toString(node))
-                        .close());
+        memoryNodes(cpus);
+    }
+
+    /**
+     * Writes the host's NUMA nodes of the memory. Where Slurm permits several, those of the CPUs are preferred and not
+     * demanded: a job may have more memory than its CPUs' node has.
+     */
+    private void memoryNodes(CpuPlacement cpus) {
+        if (cpus.node().isPresent()) {
+            memoryNode("strict", cpus.node().getAsInt());
+        } else if (!cells.isEmpty()) {
+            xml.open("numatune");
+            for (int id = 0; id < cells.size(); id++) {
+                xml.empty(
+                        "memnode",
+                        "cellid",
+                        Integer.toString(id),
+                        "mode",
+                        "preferred",
+                        "nodeset",
+                        Integer.toString(cells.get(id).node()));
+            }
+            xml.close();
+        } else if (cpus.nodes().size() == 1) {
+            memoryNode("preferred", cpus.nodes().get(0).number());
+        }
+    }
+
+    private void memoryNode(String mode, int node) {
+        xml.open("numatune")
+                .empty("memory", "mode", mode, "nodeset", Integer.toString(node))
+                .close();
     }
 
     private void boot() {
@@ -130,15 +169,17 @@ public final class DomainXml {
         } else {
             xml.open("cpu", "mode", spec.accelerator().cpuMode(), "check", "none");
         }
-        // One socket: the default is one for each CPU, and the guest's Slurm would see as many.
+        // One socket, or one for each NUMA node: the default is one for each CPU, and the guest's Slurm would see as
+        // many.
+        int sockets = GuestNumaCell.areEven(cells) ? cells.size() : 1;
         xml.empty(
                 "topology",
                 "sockets",
-                "1",
+                Integer.toString(sockets),
                 "dies",
                 "1",
                 "cores",
-                Integer.toString(spec.cpus().count()),
+                Integer.toString(spec.cpus().count() / sockets),
                 "threads",
                 "1");
         if (spec.accelerator() == Accelerator.TCG) {
@@ -153,6 +194,28 @@ public final class DomainXml {
             // from KVM were found in that code.
             xml.empty("feature", "policy", "disable", "name", "vmx");
             xml.empty("feature", "policy", "disable", "name", "svm");
+        }
+        guestNodes();
+        xml.close();
+    }
+
+    private void guestNodes() {
+        if (cells.isEmpty()) {
+            return;
+        }
+        xml.open("numa");
+        for (int id = 0; id < cells.size(); id++) {
+            GuestNumaCell cell = cells.get(id);
+            xml.empty(
+                    "cell",
+                    "id",
+                    Integer.toString(id),
+                    "cpus",
+                    cell.cpus(),
+                    "memory",
+                    Integer.toString(cell.memoryMib()),
+                    "unit",
+                    "MiB");
         }
         xml.close();
     }

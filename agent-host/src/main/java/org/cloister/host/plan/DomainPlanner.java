@@ -74,7 +74,7 @@ record DomainPlanner(
                     "the job's step has " + stepCpus + " CPUs, and a VM has at most " + CpuPlacement.MAX_COUNT,
                     "ask for fewer CPUs on each node");
         }
-        return new CpuPlacement(stepCpus, cpus, stepAllocation.node());
+        return new CpuPlacement(stepCpus, cpus, stepAllocation.node(), stepAllocation.nodes());
     }
 
     /** Returns all memory that the step's limit leaves beside QEMU, rounded down to whole pages of its backing. */

@@ -16,6 +16,7 @@ import org.cloister.host.domain.CpuSet;
 import org.cloister.host.domain.DirectKernelBoot;
 import org.cloister.host.domain.DomainDisk;
 import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.HostNumaNode;
 import org.cloister.host.domain.LaunchSecurity;
 import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.MemoryProtection;
@@ -36,6 +37,14 @@ final class DomainSpecJson {
         ObjectNode cpus = json.putObject("cpus");
         cpus.put("count", spec.cpus().count()).put("set", spec.cpus().cpus().toString());
         spec.cpus().node().ifPresent(node -> cpus.put("node", node));
+        if (!spec.cpus().nodes().isEmpty()) {
+            ArrayNode nodes = cpus.putArray("nodes");
+            for (HostNumaNode node : spec.cpus().nodes()) {
+                nodes.addObject()
+                        .put("node", node.number())
+                        .put("set", node.cpus().toString());
+            }
+        }
         json.put("memoryMiB", spec.memoryMib());
         ObjectNode backing =
                 json.putObject("backing").put("locked", spec.backing().locked());
@@ -91,9 +100,22 @@ final class DomainSpecJson {
         CpuPlacement cpus = new CpuPlacement(
                 (int) json.number("count", 1, CpuPlacement.MAX_COUNT),
                 CpuSet.parse(json.text("set")),
-                optional(json, "node"));
+                optional(json, "node"),
+                nodes(json));
         json.requireNothingElse();
         return cpus;
+    }
+
+    private static List<HostNumaNode> nodes(StrictJson json) throws MalformedException {
+        List<HostNumaNode> nodes = new ArrayList<>();
+        if (json.has("nodes")) {
+            for (StrictJson each : json.objects("nodes", CpuPlacement.MAX_COUNT)) {
+                nodes.add(new HostNumaNode(
+                        (int) each.number("node", 0, HostNumaNode.MAX_NUMBER), CpuSet.parse(each.text("set"))));
+                each.requireNothingElse();
+            }
+        }
+        return nodes;
     }
 
     private static MemoryBacking backing(StrictJson json) throws MalformedException {

@@ -13,6 +13,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.regex.Pattern;
 import org.cloister.host.domain.CpuSet;
+import org.cloister.host.domain.HostNumaNode;
 import org.cloister.slurm.LogText;
 
 /**
@@ -24,6 +25,9 @@ public final class StepCgroup {
     private static final int MAX_ATTEMPTS = 10;
     /** Value for no limit in version 1: the largest multiple of a page. */
     private static final long UNLIMITED = Long.MAX_VALUE / 4096 * 4096;
+
+    /** Folder of the host's NUMA nodes, beside {@code /proc}. */
+    private static final Path NODES = Path.of("sys", "devices", "system", "node");
 
     private static final Pattern BYTES = Pattern.compile("[0-9]{1,19}");
 
@@ -111,17 +115,23 @@ public final class StepCgroup {
     public StepAllocation allocation() throws IOException {
         Optional<CpuSet> cpus = Optional.empty();
         OptionalInt node = OptionalInt.empty();
+        List<HostNumaNode> nodes = List.of();
         OptionalLong memory = OptionalLong.empty();
         for (Folders each : all) {
             boolean second = each.membership.controllers().isEmpty();
             List<Path> sets = upwards(each.caller, second ? "cpuset.cpus.effective" : "cpuset.cpus");
             if (!sets.isEmpty() && sets.get(0).startsWith(each.step)) {
-                cpus = Optional.of(numbers(sets.get(0)));
+                CpuSet own = numbers(sets.get(0));
+                cpus = Optional.of(own);
                 // The kernel writes NUMA nodes in the notation of CPUs.
-                List<Integer> nodes = numbers(
+                List<Integer> mems = numbers(
                                 sets.get(0).resolveSibling(second ? "cpuset.mems.effective" : "cpuset.mems"))
                         .numbers();
-                node = nodes.size() == 1 ? OptionalInt.of(nodes.get(0)) : OptionalInt.empty();
+                if (mems.size() == 1) {
+                    node = OptionalInt.of(mems.get(0));
+                } else {
+                    nodes = HostNumaNode.of(own, HostNumaNodes.read(proc.resolveSibling(NODES)), mems);
+                }
             }
             memory = smaller(memory, limit(each.caller, second ? "memory.max" : "memory.limit_in_bytes"));
         }
@@ -129,7 +139,7 @@ public final class StepCgroup {
             // What was read then is the job's.
             throw stepEnded();
         }
-        return new StepAllocation(cpus, node, memory);
+        return new StepAllocation(cpus, node, nodes, memory);
     }
 
     /**

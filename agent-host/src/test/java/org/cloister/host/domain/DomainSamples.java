@@ -53,6 +53,12 @@ public final class DomainSamples {
                         true,
                         Optional.empty(),
                         false));
+        CpuPlacement even = placement("0-1,4-5", node(0, "0,4"), node(1, "1,5"));
+        CpuPlacement uneven = placement("0-2,8", node(0, "0-2"), node(3, "8"));
+        all.put("two-nodes", spec(Accelerator.KVM, even, MemoryBacking.PLAIN, false, Optional.empty(), false));
+        all.put("two-nodes-uneven", spec(Accelerator.KVM, uneven, huge, false, Optional.empty(), false));
+        CpuPlacement one = placement("8-11", node(1, "8-11"));
+        all.put("node-preferred", spec(Accelerator.KVM, one, MemoryBacking.PLAIN, false, Optional.empty(), false));
         all.put("debug-console", spec(Accelerator.TCG, node, MemoryBacking.PLAIN, false, Optional.empty(), true));
         all.put("sev", spec(Accelerator.KVM, node, MemoryBacking.PLAIN, false, Optional.of(SEV), false));
         all.put(SEV_SNP, spec(Accelerator.KVM, node, MemoryBacking.PLAIN, false, Optional.of(SNP), false));
@@ -93,6 +99,15 @@ public final class DomainSamples {
 
     static CpuPlacement placement(int count, String cpus, OptionalInt node) {
         return new CpuPlacement(count, CpuSet.parse(cpus), node);
+    }
+
+    private static CpuPlacement placement(String cpus, HostNumaNode... nodes) {
+        CpuSet all = CpuSet.parse(cpus);
+        return new CpuPlacement(all.numbers().size(), all, OptionalInt.empty(), List.of(nodes));
+    }
+
+    private static HostNumaNode node(int number, String cpus) {
+        return new HostNumaNode(number, CpuSet.parse(cpus));
     }
 
     static DomainSpec spec(

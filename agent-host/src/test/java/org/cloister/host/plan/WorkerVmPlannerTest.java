@@ -108,7 +108,8 @@ class WorkerVmPlannerTest {
     }
 
     static StepAllocation stepAllocation(String cpus, long mib) {
-        return new StepAllocation(Optional.of(CpuSet.parse(cpus)), OptionalInt.of(1), OptionalLong.of(mib * MIB));
+        return new StepAllocation(
+                Optional.of(CpuSet.parse(cpus)), OptionalInt.of(1), List.of(), OptionalLong.of(mib * MIB));
     }
 
     private static HostVmDefaults defaults(MemoryBacking backing, SevDecision.Mode mode) {
@@ -161,10 +162,11 @@ class WorkerVmPlannerTest {
 
     @Test
     void a_step_that_slurm_does_not_hold_has_no_vm() throws Exception {
-        StepAllocation noCpus = new StepAllocation(Optional.empty(), OptionalInt.empty(), OptionalLong.of(4000 * MIB));
+        StepAllocation noCpus =
+                new StepAllocation(Optional.empty(), OptionalInt.empty(), List.of(), OptionalLong.of(4000 * MIB));
         assertThatThrownBy(() -> plan(request(0, false), noCpus, plain())).hasMessageContaining("ConstrainCores=yes");
-        StepAllocation noLimit =
-                new StepAllocation(Optional.of(CpuSet.parse("0-3")), OptionalInt.empty(), OptionalLong.empty());
+        StepAllocation noLimit = new StepAllocation(
+                Optional.of(CpuSet.parse("0-3")), OptionalInt.empty(), List.of(), OptionalLong.empty());
         assertThatThrownBy(() -> plan(request(0, false), noLimit, plain()))
                 .hasMessageContaining("ConstrainRAMSpace=yes");
     }

@@ -17,6 +17,7 @@ import org.cloister.host.domain.CpuSet;
 import org.cloister.host.domain.DirectKernelBoot;
 import org.cloister.host.domain.DomainDisk;
 import org.cloister.host.domain.DomainSpec;
+import org.cloister.host.domain.HostNumaNode;
 import org.cloister.host.domain.LaunchSecurity;
 import org.cloister.host.domain.MemoryBacking;
 import org.cloister.host.domain.MemoryProtection;
@@ -60,7 +61,11 @@ public final class VmPlanSamples {
                 OWNER,
                 Accelerator.KVM,
                 boot(),
-                new CpuPlacement(4, CpuSet.parse("8-11"), OptionalInt.of(1)),
+                new CpuPlacement(
+                        4,
+                        CpuSet.parse("8-11"),
+                        OptionalInt.empty(),
+                        List.of(new HostNumaNode(0, CpuSet.parse("8-9")), new HostNumaNode(1, CpuSet.parse("10-11")))),
                 4416,
                 new MemoryBacking(OptionalInt.of(2048), true),
                 List.of(new DomainDisk(IMAGE.resolve("base.squashfs"), "layer-base", DomainDisk.Use.LAYER), scratch),
@@ -93,7 +98,7 @@ public final class VmPlanSamples {
                 owner,
                 Accelerator.TCG,
                 boot(),
-                new CpuPlacement(1, CpuSet.parse("0"), OptionalInt.empty()),
+                new CpuPlacement(1, CpuSet.parse("0"), OptionalInt.of(0)),
                 512,
                 MemoryBacking.PLAIN,
                 List.of(),

@@ -33,6 +33,8 @@ class VmPlanTest {
                     "mtu":1500              | "mtu":150                | mtu
                     "mtu":1500              | "mtu":1500,"more":1      | unknown key
                     "slot":3                | "slot":-3                | slot
+                    "set":"10-11"           | "set":"10"               | among them
+                    "node":1                | "node":1024              | node
                     "slot":3                | "slot":70000             | slot
                     "vlan":301              | "vlan":4095              | vlan
                     "accelerator":"KVM"     | "accelerator":"XEN"      | XEN

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.cloister.host.domain.CpuSet;
+import org.cloister.host.domain.HostNumaNode;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,6 +63,24 @@ class StepCgroupTest {
         assertThat(allocation.memoryBytes()).hasValue(1000);
         file("cgroup/" + USER + "/memory.max", "2500\n");
         assertThat(step().allocation().memoryBytes()).as("the job's").hasValue(2000);
+    }
+
+    /** Slurm gives each step the memory of all nodes. */
+    @Test
+    void nodes_are_those_of_the_cpus_where_memory_may_come_from_several() throws IOException {
+        file("cgroup/" + TASK + "/cpuset.cpus.effective", "2,5\n");
+        file("cgroup/" + TASK + "/cpuset.mems.effective", "0-1\n");
+        assertThat(step().allocation().nodes()).as("a kernel without NUMA").isEmpty();
+        file("sys/devices/system/node/possible", "0-1\n");
+        file("sys/devices/system/node/node0/cpulist", "0-3\n");
+        file("sys/devices/system/node/node1/cpulist", "4-7\n");
+        file("sys/devices/system/node/node2/cpulist", "\n");
+        assertThat(step().allocation().node()).isEmpty();
+        assertThat(step().allocation().nodes())
+                .containsExactly(
+                        new HostNumaNode(0, new CpuSet(List.of(2))), new HostNumaNode(1, new CpuSet(List.of(5))));
+        file("sys/devices/system/node/node1/cpulist", "all\n");
+        assertThatThrownBy(() -> step().allocation()).hasMessageContaining("node1: CPUs: want a list");
     }
 
     @Test
