@@ -68,13 +68,18 @@ public record HostVmConfig(
                     "vm.debug-console",
                     "must be false if vm.production is true: a guest's console shows its project's data");
         }
+        SevDecision.Mode launchSecurity = word(toml, "vm.launch-security", SevDecision.Mode.OFF);
+        MemoryBacking backing = backing(toml);
+        if (!toml.flag("memory.uncounted", false) && backing.hugepageKib().isEmpty()) {
+            requireCounted(toml, backing, launchSecurity);
+        }
         return new HostVmConfig(
                 accelerator(toml, production),
-                word(toml, "vm.launch-security", SevDecision.Mode.OFF),
+                launchSecurity,
                 toml.flag("vm.tpm", false),
                 word(toml, "vm.erasing", ErasureMethod.DISCARD),
                 debugConsole,
-                backing(toml),
+                backing,
                 new Reserves(
                         number(toml, "memory.guest-mib", 0),
                         number(toml, "memory.guest-one-in", 1),
@@ -93,6 +98,24 @@ public record HostVmConfig(
         return production || toml.has("vm.accelerator")
                 ? Optional.of(word(toml, "vm.accelerator", Accelerator.KVM))
                 : Optional.empty();
+    }
+
+    /**
+     * Reports settings with which QEMU takes the guest's memory before it is in the step: the kernel leaves memory with
+     * the cgroup in which it was first used. Huge pages are in no memory cgroup anyway.
+     */
+    private static void requireCounted(TomlReader toml, MemoryBacking backing, SevDecision.Mode launchSecurity) {
+        String remedy = "is not counted in its job's step, and Slurm does not bound it; set memory.uncounted = true to"
+                + " accept that";
+        if (backing.locked()) {
+            toml.problem(
+                    "memory.locked",
+                    "a guest's memory that QEMU locks at its start " + remedy
+                            + ", or remove memory.locked and let the host have no swap, or encrypted swap");
+        }
+        if (launchSecurity != SevDecision.Mode.OFF) {
+            toml.problem("vm.launch-security", "a protected guest's memory, which QEMU locks at its start, " + remedy);
+        }
     }
 
     private static MemoryBacking backing(TomlReader toml) {

@@ -131,6 +131,25 @@ class HostConfigTest {
         assertThat(config.vm().accelerator()).as("what is found").isEmpty();
     }
 
+    @Test
+    void memory_that_no_step_counts_has_to_be_accepted_by_name() throws IOException {
+        for (String setting : List.of("[memory]\nlocked = true\n", "[vm]\nlaunch-security = \"preferred\"\n")) {
+            String key = setting.contains("locked") ? "memory.locked" : "vm.launch-security";
+            assertThat(problems(RELAYS + setting))
+                    .singleElement()
+                    .satisfies(each -> assertThat(each)
+                            .contains(key + ": ")
+                            .contains("not counted in its job's step")
+                            .contains("set memory.uncounted = true to accept that"));
+        }
+        HostConfig accepted = HostConfig.load(file(RELAYS + "[memory]\nlocked = true\nuncounted = true\n"), "n1");
+        assertThat(accepted.vm().backing().locked()).isTrue();
+        HostConfig huge = HostConfig.load(file(RELAYS + "[memory]\nlocked = true\nhugepages-kib = 2048\n"), "n1");
+        assertThat(huge.vm().backing().locked())
+                .as("huge pages are in no memory cgroup anyway")
+                .isTrue();
+    }
+
     /** The sample's lines, taken as they are and without their comment signs, are the defaults. */
     @Test
     void the_sample_shows_every_key_with_its_default() throws IOException {

@@ -47,7 +47,10 @@ record QemuSettingsCheck() implements PreflightCheck {
                     "a guest can fill /var/log with QEMU's messages: stdio_handler = \"file\"",
                     "remove it from " + FILE + ", for virtlogd bounds each log, and systemctl restart libvirtd");
         }
-        return PreflightFinding.ok(this, "QEMU stays in the job's cgroup, with its system calls confined");
+        return PreflightFinding.ok(
+                this,
+                "agent-host moves QEMU into the job's step, out of libvirt's cgroup or systemd-machined's scope; its"
+                        + " system calls are confined");
     }
 
     private PreflightFinding ownCgroups(String have) {

@@ -7,7 +7,7 @@ import org.cloister.protocol.ticket.MemoryReserves;
 /**
  * Writes the libvirt XML of a domain: direct kernel boot, and no device that a worker or controlling VM does not need.
  * Two settings remain in libvirt's own configuration, which the host's preflight checks: QEMU's system call filter
- * ({@code seccomp_sandbox}), and that libvirt creates no cgroup for QEMU ({@code cgroup_controllers = []}).
+ * ({@code seccomp_sandbox}), and that libvirt has no cgroups of its own for QEMU ({@code cgroup_controllers = []}).
  */
 public final class DomainXml {
     /** XML namespace of Cloister's metadata in a domain. */
