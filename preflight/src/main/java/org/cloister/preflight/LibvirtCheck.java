@@ -27,7 +27,7 @@ record LibvirtCheck(String uri) implements PreflightCheck {
             return PreflightFinding.failure(
                     this,
                     uri + " does not answer: " + reason(result.get()),
-                    "systemctl start libvirtd.socket, or name another with --libvirt URI");
+                    "systemctl start " + LibvirtUnit.of(machine) + ".socket, or name another with --libvirt URI");
         }
         String daemon = line(result.get(), "Running against daemon: ").orElse("unknown version");
         String hypervisor = line(result.get(), "Running hypervisor: ").orElse("unknown hypervisor");

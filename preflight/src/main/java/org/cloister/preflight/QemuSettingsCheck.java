@@ -6,8 +6,8 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * Checks the settings with which libvirt on this host runs each QEMU: it must leave QEMU in the job's cgroup, where
- * agent-host puts it, confine its system calls, and bound the log of its output. Settings are lines of
+ * Checks the settings with which libvirt on this host runs each QEMU: it must leave QEMU in the job's cgroup, into
+ * which agent-host moves it, confine its system calls, and bound the log of its output. Settings are lines of
  * {@code name = value}; a list may span several.
  */
 record QemuSettingsCheck() implements PreflightCheck {
@@ -27,25 +27,25 @@ record QemuSettingsCheck() implements PreflightCheck {
         String settings = machine.read(FILE).orElse("");
         List<String> controllers = all(CGROUPS, settings);
         if (controllers.isEmpty()) {
-            return ownCgroups("cgroup_controllers is not set");
+            return ownCgroups(machine, "cgroup_controllers is not set");
         }
         for (String list : controllers) {
             if (!list.isEmpty()) {
-                return ownCgroups("cgroup_controllers = [" + list + "]");
+                return ownCgroups(machine, "cgroup_controllers = [" + list + "]");
             }
         }
         if (all(SANDBOX, settings).contains("0")) {
             return PreflightFinding.failure(
                     this,
                     "QEMU may make any system call: seccomp_sandbox = 0",
-                    "set seccomp_sandbox = 1 in " + FILE + ", and systemctl restart libvirtd");
+                    "set seccomp_sandbox = 1 in " + FILE + ", and " + restart(machine));
         }
         if (all(LOGS, settings).contains("file")) {
             // A warning: VMs run well until the disk is full.
             return PreflightFinding.warning(
                     this,
                     "a guest can fill /var/log with QEMU's messages: stdio_handler = \"file\"",
-                    "remove it from " + FILE + ", for virtlogd bounds each log, and systemctl restart libvirtd");
+                    "remove it from " + FILE + ", for virtlogd bounds each log, and " + restart(machine));
         }
         return PreflightFinding.ok(
                 this,
@@ -53,11 +53,15 @@ record QemuSettingsCheck() implements PreflightCheck {
                         + " system calls are confined");
     }
 
-    private PreflightFinding ownCgroups(String have) {
+    private PreflightFinding ownCgroups(InspectedMachine machine, String have) throws UndeterminedException {
         return PreflightFinding.failure(
                 this,
                 "libvirt puts QEMU into cgroups of its own: " + have,
-                "set cgroup_controllers = [ ] in " + FILE + ", and systemctl restart libvirtd");
+                "set cgroup_controllers = [ ] in " + FILE + ", and " + restart(machine));
+    }
+
+    private static String restart(InspectedMachine machine) throws UndeterminedException {
+        return "systemctl restart " + LibvirtUnit.of(machine);
     }
 
     /** Returns all values of a setting: one that occurs twice must be right twice. */
