@@ -67,6 +67,7 @@ public final class PreflightChecks {
                 new QemuEmulatorCheck(),
                 new LibvirtCheck(libvirt),
                 new QemuSettingsCheck(),
+                new SelinuxCheck(),
                 new OpenVswitchCheck(),
                 new SecureBridgeCheck(),
                 ProgramCheck.of("nftables", "nft", "nftables"),
