@@ -147,6 +147,19 @@ class SystemdUnitTest {
         }
     }
 
+    /** sssd serves accounts only after the units that a boot starts first. */
+    @Test
+    void a_unit_whose_account_comes_late_waits_for_it_and_is_tried_until_it_starts() throws IOException {
+        for (String unit : configured()) {
+            assertThat(Files.readAllLines(FOLDER.resolve(unit)))
+                    .contains("After=nss-user-lookup.target", "StartLimitIntervalSec=0", "TimeoutStartSec=300")
+                    .noneMatch(line -> line.startsWith("StartLimitBurst"));
+        }
+        assertThat(Files.readAllLines(FOLDER.resolve(SOCKET)))
+                .as("sssd starts after sockets.target, which every other socket is before")
+                .contains("After=sysinit.target nss-user-lookup.target", "DefaultDependencies=no");
+    }
+
     @Test
     void the_vms_daemon_starts_by_itself_where_there_is_a_port_and_its_mounts_are_everybodys() throws IOException {
         assertThat(FOLDER.resolve("agent-vm.preset")).content().contains("enable agent-vm.service");
