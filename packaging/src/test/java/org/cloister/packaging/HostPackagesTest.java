@@ -24,6 +24,7 @@ class HostPackagesTest extends DaemonPackagesContract {
                 BuiltPackages.HOST_RPM,
                 Set.of(
                         ROOT_PART,
+                        "/usr/libexec/cloister/agent-host-idle",
                         "/usr/libexec/cloister/agent-host-logs",
                         "/usr/share/cloister/agent-host/make-archive"),
                 List.of("/etc/cloister/agent-host.toml", ROOT_CONFIG),
@@ -61,6 +62,18 @@ class HostPackagesTest extends DaemonPackagesContract {
                 .contains("pointers of 8");
         assertThat(saying(probe, List.of(tmp, "-Djna.boot.library.path=" + folder)))
                 .doesNotContain("pointers of");
+    }
+
+    @Test
+    void neither_package_is_removed_while_a_vm_runs() throws IOException, InterruptedException {
+        assertThat(PackagingCommand.of("dpkg-deb", "-I", BuiltPackages.HOST_DEB.toString(), "prerm")
+                        .text())
+                .containsSubsequence(
+                        "if [ \"$1\" = remove ]", "/usr/libexec/cloister/agent-host-idle", "stop agent-host");
+        assertThat(PackagingCommand.of("rpm", "-qp", "--scripts", BuiltPackages.HOST_RPM.toString())
+                        .text())
+                .containsSubsequence(
+                        "preuninstall", "/usr/libexec/cloister/agent-host-idle || exit 1", "disable --now");
     }
 
     @Test

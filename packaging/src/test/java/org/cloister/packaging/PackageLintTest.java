@@ -59,6 +59,7 @@ class PackageLintTest {
             "packaging/src/rpm/relay/posttrans",
             "packaging/target/scripts/host/agent-host",
             "packaging/target/scripts/host/make-archive",
+            "packaging/src/agent-host/agent-host-idle",
             "packaging/src/agent-host/agent-host-logs",
             "packaging/src/agent-host/agent-host-root",
             "packaging/src/build/stage-host",
