@@ -8,7 +8,8 @@ import picocli.CommandLine.Option;
 
 /** Options that select the bridge. */
 final class BridgeOptions {
-    private static final Duration LIMIT = Duration.ofSeconds(5);
+    /** Open vSwitch takes this long to answer on a machine that is busy with its boot or with jobs. */
+    private static final Duration LIMIT = Duration.ofSeconds(30);
 
     @Option(
             names = "--run-directory",

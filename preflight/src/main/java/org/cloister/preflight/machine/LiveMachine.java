@@ -20,12 +20,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.zip.GZIPInputStream;
 
 /**
- * The machine on which this process runs. Each program has {@link #TIMEOUT} and no input; closing removes scratch
- * files.
+ * The machine on which this process runs. Each program has a time limit and no input; closing removes scratch files.
  */
 public final class LiveMachine implements InspectedMachine, AutoCloseable {
-    /** Every program that is run here answers at once or hangs; virsh waits without limit for a daemon that hangs. */
-    static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** Programs answer at once or hang. */
+    private static final Duration TIMEOUT = Duration.ofSeconds(5);
+    /** virsh starts a daemon that reads all domains first, and waits without limit for one that hangs. */
+    private static final Map<String, Duration> SLOW = Map.of("virsh", Duration.ofSeconds(30));
 
     static final int MAX_OUTPUT_BYTES = 64 * 1024;
     /** modules.dep is the largest file read, with half a MiB on Debian 12. */
@@ -121,6 +122,11 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
         }
     }
 
+    /** Returns the time that a program has. */
+    static Duration timeout(String program) {
+        return SLOW.getOrDefault(program, TIMEOUT);
+    }
+
     @Override
     public String writeTemporaryFile(String name, byte[] content) throws UndeterminedException {
         try {
@@ -149,15 +155,16 @@ public final class LiveMachine implements InspectedMachine, AutoCloseable {
     }
 
     private static int await(Process process, List<String> arguments) throws UndeterminedException {
+        Duration limit = timeout(arguments.get(0));
         try {
-            if (process.waitFor(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+            if (process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
                 return process.exitValue();
             }
             process.descendants().forEach(ProcessHandle::destroyForcibly);
             // A process in uninterruptible sleep survives the signal; it then remains for the kernel to end.
             process.destroyForcibly().waitFor(1, TimeUnit.SECONDS);
             throw new ProgramTimeoutException(
-                    arguments.get(0) + " gave no answer within " + TIMEOUT.toSeconds() + " s",
+                    arguments.get(0) + " gave no answer within " + limit.toSeconds() + " s",
                     String.join(" ", arguments));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

@@ -46,6 +46,12 @@ class LiveMachineTest {
     }
 
     @Test
+    void virsh_has_the_time_in_which_it_starts_its_daemon() {
+        assertThat(LiveMachine.timeout("virsh")).hasSeconds(30);
+        assertThat(LiveMachine.timeout("ovs-vsctl")).hasSeconds(5);
+    }
+
+    @Test
     void cuts_what_a_program_prints_without_end() throws Exception {
         Optional<ProgramResult> result = machine.run("head", "-c", "1000000", "/dev/zero");
         assertThat(result).isPresent();

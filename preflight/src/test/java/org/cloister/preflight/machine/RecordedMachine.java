@@ -61,7 +61,11 @@ public final class RecordedMachine implements InspectedMachine {
 
     private void requireKnown(String subject) throws UndeterminedException {
         if (unknown.contains(subject)) {
-            throw new ProgramTimeoutException(subject.split(" ", 2)[0] + " gave no answer within 5 s", subject);
+            String program = subject.split(" ", 2)[0];
+            throw new ProgramTimeoutException(
+                    program + " gave no answer within "
+                            + LiveMachine.timeout(program).toSeconds() + " s",
+                    subject);
         }
     }
 
