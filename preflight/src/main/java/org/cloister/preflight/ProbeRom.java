@@ -6,7 +6,11 @@ import java.util.HexFormat;
  * A ROM of 64 KiB that takes a processor from reset to long mode and reports the result on port 0xf4, where QEMU's
  * isa-debug-exit ends the process with a status of our choice. It needs the first 20 KiB of memory and nothing else: no
  * BIOS, no disk, no interrupt. It covers what guests failed at on machines whose {@code /dev/kvm} only looks right:
- * instructions in real mode, CPUID, reading and writing a model-specific register, paging, memory.
+ * instructions in real mode, CPUID, reading and writing a model-specific register, paging, memory, SSE2.
+ *
+ * <p>Every processor with long mode has SSE2, and KVM on VT-x or AMD-V lets it run these instructions itself. Where KVM
+ * has neither (kvm-pvm), it emulates each instruction of an ordinary guest's kernel, without SSE2's arithmetic, x87 and
+ * {@code popcnt}, and a guest stops with "KVM internal error, emulation failure".
  */
 final class ProbeRom {
     /** Value written to port 0xf4 at the end. */
@@ -19,14 +23,14 @@ final class ProbeRom {
 
     /**
      * The ROM is mapped at 0xf0000 as well as below 4 GiB; far jumps and the descriptor table use the lower place. The
-     * descriptors say that they were accessed: a processor would write that into them, which it cannot in a ROM. An
-     * emulated SVM hangs there.
+     * descriptors are marked as accessed: a processor would write the mark to the ROM otherwise, which never ends where
+     * QEMU emulates that processor.
      */
     private static final String CODE = """
             fa              # 000 real:  cli
             b8 00 f0        # 001        mov   ax, 0xf000
             8e d8           # 004        mov   ds, ax
-            66 0f 01 16 d8 00 # 006      lgdt  [gdtr]
+            66 0f 01 16 00 01 # 006      lgdt  [gdtr]
             0f 20 c0        # 00c        mov   eax, cr0
             0c 01           # 00f        or    al, 1                ; PE
             0f 22 c0        # 011        mov   cr0, eax
@@ -64,16 +68,29 @@ final class ProbeRom {
             48 89 04 25 00 40 00 00 # 09a mov  [0x4000], rax
             48 3b 04 25 00 40 00 00 # 0a2 cmp  rax, [0x4000]
             75 d4           # 0aa        jne   fail
-            b0 2a           # 0ac        mov   al, REACHED
-            e6 f4           # 0ae        out   0xf4, al
-            f4              # 0b0 done:  hlt
-            eb fd           # 0b1        jmp   done
-            00 00 00 00 00 # 0b3         ; to a multiple of 8
-            00 00 00 00 00 00 00 00 # 0b8 gdt: none
-            ff ff 00 00 00 9b cf 00 # 0c0 0x08: code, 32 bits
-            ff ff 00 00 00 93 cf 00 # 0c8 0x10: data
-            ff ff 00 00 00 9b af 00 # 0d0 0x18: code, 64 bits
-            1f 00 b8 00 0f 00 # 0d8 gdtr: 31, 0xf00b8
+            0f 20 c0        # 0ac        mov   rax, cr0
+            24 fb           # 0af        and   al, 0xfb             ; no EM
+            0c 02           # 0b1        or    al, 2                ; MP
+            0f 22 c0        # 0b3        mov   cr0, rax
+            0f 20 e0        # 0b6        mov   rax, cr4
+            66 0d 00 06     # 0b9        or    ax, 0x600            ; OSFXSR, OSXMMEXCPT
+            0f 22 e0        # 0bd        mov   cr4, rax
+            b8 07 00 00 00  # 0c0        mov   eax, 7
+            66 0f 6e c0     # 0c5        movd  xmm0, eax
+            66 0f d4 c0     # 0c9        paddq xmm0, xmm0
+            66 0f 7e c0     # 0cd        movd  eax, xmm0
+            3c 0e           # 0d1        cmp   al, 14
+            75 ab           # 0d3        jne   fail
+            b0 2a           # 0d5        mov   al, REACHED
+            e6 f4           # 0d7        out   0xf4, al
+            f4              # 0d9 done:  hlt
+            eb fd           # 0da        jmp   done
+            00 00 00 00     # 0dc        ; to a multiple of 8
+            00 00 00 00 00 00 00 00 # 0e0 gdt: none
+            ff ff 00 00 00 9b cf 00 # 0e8 0x08: code, 32 bits
+            ff ff 00 00 00 93 cf 00 # 0f0 0x10: data
+            ff ff 00 00 00 9b af 00 # 0f8 0x18: code, 64 bits
+            1f 00 e0 00 0f 00 # 100 gdtr: 31, 0xf00e0
             """;
 
     /** Code where every x86 processor starts: jmp to offset 0. */
