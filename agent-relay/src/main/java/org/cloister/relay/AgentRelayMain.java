@@ -9,6 +9,7 @@ import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.DaemonCommandLine;
+import org.cloister.daemon.DaemonCommandLine.CredentialFiles;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.SystemdNotifier;
@@ -23,15 +24,19 @@ import org.cloister.transport.link.EnrolledMachine;
 import org.cloister.transport.link.RenewalClient;
 
 /**
- * Starts the relay from the command line {@code agent-relay [--check] [FILE]}: opens its state, listens for agents and
- * operators, notifies systemd and waits for SIGTERM; then drains and closes everything in reverse order.
+ * Starts the relay from the command line {@code agent-relay [--check | --credentials] [FILE]}: opens its state, listens
+ * for agents and operators, notifies systemd and waits for SIGTERM; then drains and closes everything in reverse order.
  */
 public final class AgentRelayMain {
     private AgentRelayMain() {}
 
     public static void main(String[] args) throws InterruptedException {
         new DaemonCommandLine("agent-relay", Path.of("/etc/cloister/agent-relay.toml"), "enrol the relay")
-                .main(args, RelayConfig::load, AgentRelayMain::run);
+                .main(
+                        args,
+                        RelayConfig::load,
+                        config -> new CredentialFiles(config.certificate(), config.key(), config.site()),
+                        AgentRelayMain::run);
     }
 
     @SuppressWarnings("try") // some resources are declared only to be closed

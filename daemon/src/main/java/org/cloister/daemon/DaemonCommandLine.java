@@ -4,9 +4,12 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Optional;
+import java.util.function.Function;
 
 /**
- * Command line of each daemon, {@code NAME [--check] [FILE]}, and its errors at start.
+ * Command line of each daemon, {@code NAME [--check | --credentials] [FILE]}, and its errors at start. agentctl asks by
+ * {@code --credentials} where to put a key and a certificate, so that only the daemon reads its configuration.
  *
  * @param name of the daemon
  * @param usual its configuration file unless another is named
@@ -18,6 +21,13 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
 
     private static final int USAGE = 64;
     private static final int FAILED = 1;
+
+    /** Files of an enrolled machine, as its configuration names them. */
+    public record CredentialFiles(Path certificate, Path key, Path site) {
+        String text() {
+            return "certificate=" + certificate + "\nkey=" + key + "\nsite=" + site + "\n";
+        }
+    }
 
     /**
      * Reads a configuration file.
@@ -42,23 +52,50 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
 
     /** Reads the configuration and runs the daemon; with {@code --check}, only reads the configuration. */
     public <C> void main(String[] args, ConfigLoader<C> loading, Daemon<C> daemon) throws InterruptedException {
+        exit(run(args, loading, Optional.empty(), daemon));
+    }
+
+    /** Runs the daemon as above; with {@code --credentials}, only prints where its credentials are. */
+    public <C> void main(
+            String[] args, ConfigLoader<C> loading, Function<C, CredentialFiles> credentials, Daemon<C> daemon)
+            throws InterruptedException {
+        exit(run(args, loading, Optional.of(credentials), daemon));
+    }
+
+    private static void exit(int status) {
+        if (status != 0) {
+            System.exit(status);
+        }
+    }
+
+    <C> int run(
+            String[] args,
+            ConfigLoader<C> loading,
+            Optional<Function<C, CredentialFiles>> credentials,
+            Daemon<C> daemon)
+            throws InterruptedException {
         boolean check = args.length > 0 && args[0].equals("--check");
-        int files = args.length - (check ? 1 : 0);
+        boolean list = credentials.isPresent() && args.length > 0 && args[0].equals("--credentials");
+        int files = args.length - (check || list ? 1 : 0);
         if (files > 1 || (files == 1 && args[args.length - 1].startsWith("-"))) {
-            System.err.println("usage: " + name + " [--check] [FILE]");
-            System.exit(USAGE);
+            System.err.println("usage: " + name
+                    + (credentials.isPresent() ? " [--check | --credentials]" : " [--check]") + " [FILE]");
+            return USAGE;
         }
         try {
             C config = loading.load(files == 1 ? Path.of(args[args.length - 1]) : usual);
-            if (!check) {
+            if (list) {
+                System.out.print(credentials.orElseThrow().apply(config).text());
+            } else if (!check) {
                 daemon.run(config);
             }
+            return 0;
         } catch (InvalidConfigException e) {
             e.problems().forEach(this::print);
-            System.exit(BAD_CONFIG);
+            return BAD_CONFIG;
         } catch (IOException e) {
             print(text(e));
-            System.exit(FAILED);
+            return FAILED;
         }
     }
 

@@ -22,12 +22,10 @@ class RelayInstallationTest extends DaemonInstallationContract {
             echo 'a passphrase of a test' > pass
             agentctl site init --site ca --key ca.key --secret-fd 3 3< pass
             agentctl site enrol --site ca --key ca.key --role relay --token token --secret-fd 3 r1 3< pass
-            agentctl site request --machine-key relay.key --out request --role relay --token token r1
+            agentctl relay join --token token --out request
             agentctl site issue --site ca --key ca.key --secret-fd 3 request 3< pass
-            state=/var/lib/cloister/relay
-            install -o cloister-relay -g cloister-relay -m 0600 relay.key $state/relay.key
-            install -o cloister-relay -g cloister-relay -m 0600 request.pem $state/relay.pem
-            install -m 0644 ca/authority.pem /etc/cloister/site.pem
+            agentctl relay join --token token --out request
+            stat -c '%a %U' /var/lib/cloister/relay/relay.key /var/lib/cloister/relay/relay.pem | uniq | grep -qx '600 cloister-relay'
             sed -i 's/^#listen = .*/listen = "127.0.0.1:0"/' /etc/cloister/agent-relay.toml
             """;
     /** As the unit does it, on two CPUs: what more of them cost is the threads' own. */

@@ -5,13 +5,15 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.cloister.daemon.DaemonCommandLine;
+import org.cloister.daemon.DaemonCommandLine.CredentialFiles;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.SystemdNotifier;
 import org.cloister.host.HostConfig;
 
 /**
- * Main class: {@code agent-host [--check] [FILE]}. Opens the ledger, observes this host's state, attaches to a relay,
- * serves job steps and operators, notifies systemd, and waits for SIGTERM. VMs continue to run after it stops.
+ * Main class: {@code agent-host [--check | --credentials] [FILE]}. Opens the ledger, observes this host's state,
+ * attaches to a relay, serves job steps and operators, notifies systemd, and waits for SIGTERM. VMs continue to run
+ * after it stops.
  */
 public final class AgentHostMain {
     private static final Path HOST_NAME = Path.of("/proc/sys/kernel/hostname");
@@ -20,7 +22,14 @@ public final class AgentHostMain {
 
     public static void main(String[] args) throws InterruptedException {
         new DaemonCommandLine("agent-host", Path.of("/etc/cloister/agent-host.toml"), "enrol the host")
-                .main(args, AgentHostMain::load, AgentHostMain::run);
+                .main(
+                        args,
+                        AgentHostMain::load,
+                        config -> new CredentialFiles(
+                                config.credentials().certificate(),
+                                config.credentials().key(),
+                                config.credentials().site()),
+                        AgentHostMain::run);
     }
 
     private static HostConfig load(Path file) throws IOException {

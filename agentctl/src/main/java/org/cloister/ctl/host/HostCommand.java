@@ -8,8 +8,9 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl host}: commands on a compute host for its operator and for job steps. */
 @Command(
         name = "host",
-        description = "Shows and runs the VMs of tickets on this compute host.",
+        description = "Enrols this compute host, shows and runs its VMs of tickets.",
         subcommands = {
+            HostJoinCommand.class,
             HostStatusCommand.class,
             HostVmsCommand.class,
             HostLedgerCommand.class,

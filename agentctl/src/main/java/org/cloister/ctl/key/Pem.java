@@ -99,7 +99,8 @@ public final class Pem {
         return read;
     }
 
-    static byte[] read(byte[] text, String label) throws MalformedException {
+    /** Reads the only block of that label. */
+    public static byte[] read(byte[] text, String label) throws MalformedException {
         byte[] begin = ("-----BEGIN " + label + "-----").getBytes(StandardCharsets.US_ASCII);
         byte[] end = ("-----END " + label + "-----").getBytes(StandardCharsets.US_ASCII);
         int from = find(text, begin, 0);

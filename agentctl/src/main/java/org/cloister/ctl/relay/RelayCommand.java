@@ -8,8 +8,9 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl relay}: commands on the relay's machine for its operator. */
 @Command(
         name = "relay",
-        description = "Shows what the relay on this machine serves, and delivers documents to it.",
+        description = "Enrols the relay on this machine, shows what it serves, and delivers documents to it.",
         subcommands = {
+            RelayJoinCommand.class,
             RelayStatusCommand.class,
             RelayHostsCommand.class,
             RelayTicketsCommand.class,

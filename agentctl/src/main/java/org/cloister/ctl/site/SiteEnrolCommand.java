@@ -1,6 +1,7 @@
 package org.cloister.ctl.site;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -8,12 +9,15 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.Callable;
+import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.relay.RelayAddressConverter;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.EnrolmentToken;
@@ -47,6 +51,13 @@ final class SiteEnrolCommand implements Callable<Integer> {
             description = "Minutes until the token expires, 15 to 10080; default: ${DEFAULT-VALUE}.")
     private long minutes;
 
+    @Option(
+            names = "--relay",
+            paramLabel = "HOST:PORT",
+            converter = RelayAddressConverter.class,
+            description = "Address of a relay, for the token's file; once for each relay.")
+    private List<InetSocketAddress> relays = List.of();
+
     @Parameters(paramLabel = "ID", description = "The machine's id, the first label of its name.")
     @SuppressWarnings("NullAway.Init")
     private String id;
@@ -67,7 +78,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
         try (SiteCaFolder site = of.open(keys)) {
             EnrolmentToken.NewToken made = EnrolmentToken.make(new SecureRandom());
             try (EnrolmentToken token = made.token()) {
-                write(token);
+                write(name, token, site.authority().certificate());
                 try {
                     site.registrationAuthority().open(name, made.publicHalf(), now, lifetime);
                 } catch (IOException e) {
@@ -84,8 +95,15 @@ final class SiteEnrolCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private void write(EnrolmentToken token) throws IOException {
-        byte[] text = token.text();
+    private void write(CertificateName name, EnrolmentToken token, byte[] siteCertificate) throws IOException {
+        List<String> addresses = relays.stream()
+                .map(each -> each.getHostString() + ":" + each.getPort())
+                .toList();
+        if (addresses.size() > EnrolmentTokenFile.MAX_RELAYS) {
+            throw new MalformedException(
+                    "--relay: want at most " + EnrolmentTokenFile.MAX_RELAYS + ", have " + addresses.size());
+        }
+        byte[] text = new EnrolmentTokenFile(name, addresses, token, siteCertificate).text();
         try {
             AtomicFile.create(tokenFile, text);
         } finally {

@@ -2,11 +2,9 @@ package org.cloister.ctl.site;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.concurrent.Callable;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.dsse.SigningKey;
@@ -71,11 +69,8 @@ final class SiteRequestCommand implements Callable<Integer> {
         if (tokenFile == null) {
             return EnrolmentRequest.renewal(request);
         }
-        byte[] text = Pem.readBounded(tokenFile, EnrolmentToken.MAX_TEXT);
-        try (EnrolmentToken token = EnrolmentToken.parse(text)) {
+        try (EnrolmentToken token = EnrolmentTokenFile.readToken(tokenFile)) {
             return EnrolmentRequest.first(request, token);
-        } finally {
-            Arrays.fill(text, (byte) 0);
         }
     }
 }

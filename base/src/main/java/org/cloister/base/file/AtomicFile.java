@@ -14,8 +14,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipal;
 import java.util.Set;
 
 /** Files that are readable by their owner only, and either complete or absent whenever the machine stops. */
@@ -29,6 +31,20 @@ public final class AtomicFile {
     public static void replace(Path file, byte[] content) throws IOException {
         Path beside = beside(file);
         write(beside, content);
+        Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        sync(file);
+    }
+
+    /**
+     * Replaces a file and makes another user its owner, as root may.
+     *
+     * @param owner may own the folder too: nothing here follows a link that this user could put there
+     */
+    public static void replace(Path file, byte[] content, UserPrincipal owner) throws IOException {
+        Path beside = beside(file);
+        write(beside, content);
+        Files.getFileAttributeView(beside, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS)
+                .setOwner(owner);
         Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         sync(file);
     }

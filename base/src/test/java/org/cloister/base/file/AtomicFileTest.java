@@ -116,4 +116,14 @@ class AtomicFileTest {
                 .isInstanceOf(FileSystemException.class)
                 .hasMessageContaining("Not a directory");
     }
+
+    @Test
+    void a_link_beside_it_does_not_give_away_what_it_names() throws IOException {
+        Path elsewhere = Files.writeString(folder.resolve("elsewhere"), "before");
+        Files.createSymbolicLink(beside, elsewhere);
+        AtomicFile.replace(file, CONTENT, Files.getOwner(folder));
+        is_whole_and_alone();
+        assertThat(Files.getOwner(file)).isEqualTo(Files.getOwner(folder));
+        assertThat(elsewhere).hasContent("before");
+    }
 }
