@@ -8,7 +8,6 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.cloister.protocol.audit.AuditEvent;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.relay.admin.RelayAdminApi;
 import org.cloister.relay.admin.RelayStatus;
 import org.cloister.relay.circuits.CircuitBroker;
@@ -114,7 +113,7 @@ public final class RelayDaemon implements AutoCloseable {
                         drain,
                         metrics),
                 settings.credential,
-                CertifiedPeerVerifier.forAgents(documents.trustStore()),
+                documents.trustStore(),
                 settings.limits,
                 metrics);
         tickets.record(AuditEvent.of(clock.instant(), "relay.started"));

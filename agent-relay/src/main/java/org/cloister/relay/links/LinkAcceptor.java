@@ -20,14 +20,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.cloister.protocol.identity.CertifiedIdentity;
-import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.relay.circuits.CircuitBroker;
 import org.cloister.relay.fairness.RelayLimits;
 import org.cloister.relay.fairness.TokenBucket;
 import org.cloister.relay.tickets.TicketStreamAcceptor;
 import org.cloister.transport.link.LinkCodec;
-import org.cloister.transport.link.LinkHandshakePeer;
 import org.cloister.transport.tls.TlsCredential;
 import org.cloister.transport.tls.TlsProfile;
 import org.slf4j.Logger;
@@ -46,7 +45,7 @@ public final class LinkAcceptor {
     private final LinkAdmission admission;
     private final LinkRequestReader.Acceptors acceptors;
     private final Supplier<TlsCredential> credential;
-    private final CertifiedPeerVerifier verifier;
+    private final TrustStore trustStore;
     private final RelayLimits limits;
     private final RelayMetrics metrics;
     private final AtomicInteger connections = new AtomicInteger();
@@ -61,13 +60,13 @@ public final class LinkAcceptor {
             TicketStreamAcceptor tickets,
             AttachMessageHandler attach,
             Supplier<TlsCredential> credential,
-            CertifiedPeerVerifier verifier,
+            TrustStore trustStore,
             RelayLimits limits,
             RelayMetrics metrics) {
         this.admission = admission;
         this.acceptors = new LinkRequestReader.Acceptors(circuits, tickets, attach);
         this.credential = credential;
-        this.verifier = verifier;
+        this.trustStore = trustStore;
         this.limits = limits;
         this.metrics = metrics;
         this.pending = new PendingConnections(limits.handshakes());
@@ -88,7 +87,7 @@ public final class LinkAcceptor {
         PendingConnections.Entry entry = admitted.get();
         channel.closeFuture().addListener(closed -> entry.release());
         metrics.linksAccepted.inc();
-        LinkHandshakePeer peer = new LinkHandshakePeer(verifier);
+        AgentHandshakePeer peer = new AgentHandshakePeer(trustStore);
         SslHandler tls = new SslHandler(TlsProfile.LINK.server(credential.get(), peer));
         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
         channel.pipeline().addLast(tls, new HandshakeHandler(entry, peer));
@@ -113,9 +112,9 @@ public final class LinkAcceptor {
 
     private final class HandshakeHandler extends ChannelInboundHandlerAdapter {
         private final PendingConnections.Entry entry;
-        private final LinkHandshakePeer peer;
+        private final AgentHandshakePeer peer;
 
-        HandshakeHandler(PendingConnections.Entry entry, LinkHandshakePeer peer) {
+        HandshakeHandler(PendingConnections.Entry entry, AgentHandshakePeer peer) {
             this.entry = entry;
             this.peer = peer;
         }
@@ -144,7 +143,9 @@ public final class LinkAcceptor {
                 return;
             }
             try {
-                admit(ctx, new RelayLink(ctx.channel(), identity.get(), chain(tls), Instant.now()));
+                admit(
+                        ctx,
+                        new RelayLink(ctx.channel(), identity.get(), chain(tls), Instant.now(), peer.isForRenewal()));
             } catch (SSLPeerUnverifiedException | CertificateEncodingException e) {
                 throw new IllegalStateException("an authenticated peer has no certificate chain", e);
             }
@@ -161,11 +162,8 @@ public final class LinkAcceptor {
 
         private void admit(ChannelHandlerContext ctx, RelayLink link) {
             Channel channel = ctx.channel();
-            if (!admission.admit(link)) {
+            if (!isAdmitted(link)) {
                 metrics.linksRefused.inc();
-                LOG.warn(
-                        "link refused peer={} reason=\"the project has as many links as the site approved\"",
-                        link.peer);
                 channel.close();
                 return;
             }
@@ -187,6 +185,21 @@ public final class LinkAcceptor {
                             },
                             ProtocolLimits.FIRST_REQUEST.toMillis(),
                             TimeUnit.MILLISECONDS);
+        }
+
+        private boolean isAdmitted(RelayLink link) {
+            boolean admitted = link.isForRenewal() ? admission.admitForRenewal(link) : admission.admit(link);
+            if (admitted && link.isForRenewal()) {
+                metrics.linksForRenewal.inc();
+            } else if (!admitted) {
+                LOG.warn(
+                        "link refused peer={} reason=\"{}\"",
+                        link.peer,
+                        link.isForRenewal()
+                                ? "its certificate has expired, and it or too many hosts renew theirs at this time"
+                                : "the project has as many links as the site approved");
+            }
+            return admitted;
         }
 
         @Override

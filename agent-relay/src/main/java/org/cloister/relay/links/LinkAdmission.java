@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.relay.circuits.CircuitBroker;
 import org.cloister.relay.fairness.ProjectConnectionLimits;
 import org.slf4j.Logger;
@@ -28,6 +29,26 @@ public final class LinkAdmission {
         this.registry = registry;
         this.watch = watch;
         this.circuits = circuits;
+    }
+
+    /**
+     * Admits a link of a host whose certificate has expired, for a short time. It is not registered: no circuit, ticket
+     * or list of hosts knows it.
+     *
+     * @return false if the host has such a link already, or too many hosts have
+     */
+    boolean admitForRenewal(RelayLink link) {
+        if (!registry.renewing.tryOpen(link.peer)) {
+            return false;
+        }
+        link.connection()
+                .eventLoop()
+                .schedule(link::close, ProtocolLimits.RENEWAL_LINK_TIME.toMillis(), TimeUnit.MILLISECONDS);
+        link.connection().closeFuture().addListener(closed -> {
+            registry.renewing.close(link.peer);
+            LOG.info("link for renewal closed peer={}", link.peer);
+        });
+        return true;
     }
 
     /**

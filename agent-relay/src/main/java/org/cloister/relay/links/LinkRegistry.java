@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class LinkRegistry implements AttachedAgents {
     private final Set<RelayLink> links = ConcurrentHashMap.newKeySet();
     private final Map<CertificateName, RelayLink> serving = new ConcurrentHashMap<>();
+    /** Hosts whose links are not registered here, since their certificates have expired. */
+    final RenewalLinks renewing = new RenewalLinks();
 
     void add(RelayLink link) {
         links.add(link);

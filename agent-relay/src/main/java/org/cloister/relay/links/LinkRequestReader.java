@@ -80,6 +80,12 @@ final class LinkRequestReader extends ChannelInboundHandlerAdapter {
     }
 
     private void passOn(StreamRequest request, RequestedStream stream) {
+        if (link.isForRenewal() && !(request instanceof StreamRequest.Attach)) {
+            metrics.protocolErrors.inc();
+            stream.refuse(CircuitClose.byRelay(CloseReason.NOT_ALLOWED));
+            link.close();
+            return;
+        }
         if (request instanceof StreamRequest.Circuit circuit) {
             acceptors.circuits.requestCircuit(link, stream, circuit);
         } else if (request instanceof StreamRequest.DialBack dialBack) {

@@ -39,6 +39,7 @@ public final class RelayLink implements CircuitLink {
     final List<ByteString> chain;
 
     public final Instant since;
+    private final boolean forRenewal;
     final Set<CertificateName> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
     final RenewalThrottle renewal = new RenewalThrottle(ProtocolLimits.RENEWAL_PAUSE.toNanos());
@@ -59,6 +60,13 @@ public final class RelayLink implements CircuitLink {
     private final Map<VerificationKey, Digest> unacknowledged = new ConcurrentHashMap<>();
 
     RelayLink(Channel connection, CertifiedIdentity identity, List<ByteString> chain, Instant since) {
+        this(connection, identity, chain, since, false);
+    }
+
+    /** @param forRenewal whether the certificate has expired, so that only its renewal is permitted */
+    RelayLink(
+            Channel connection, CertifiedIdentity identity, List<ByteString> chain, Instant since, boolean forRenewal) {
+        this.forRenewal = forRenewal;
         this.connection = connection;
         this.peer = identity.name();
         this.identity = identity;
@@ -85,6 +93,11 @@ public final class RelayLink implements CircuitLink {
 
     boolean mayClaimName(CertificateName name) {
         return isHost() || name.equals(peer) || ownsName(name);
+    }
+
+    /** Returns whether the peer may renew its expired certificate and nothing else. */
+    boolean isForRenewal() {
+        return forRenewal;
     }
 
     boolean isDevice() {

@@ -18,6 +18,8 @@ public final class RelayMetrics {
     final Counter linksRefused = counter("links.refused");
     /** Connections without a request that were closed in favour of a connection from another address. */
     final Counter linksDisplaced = counter("links.displaced");
+    /** Links of hosts whose certificate had expired, which may renew it and nothing else. */
+    final Counter linksForRenewal = counter("links.renewal");
     /** TLS handshakes that failed or timed out. */
     final Counter handshakesFailed = counter("handshakes.failed");
     /** Links that violated a rule of HTTP/2 or of the protocol. */

@@ -9,6 +9,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.EnrolmentRequest;
 import org.cloister.protocol.identity.IdentityClause;
 import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.ValidityPeriod;
 
 /** Decision on a request for a certificate: the table of docs/protocol.md, section 6, without I/O or clock. */
 public sealed interface EnrolmentDecision {
@@ -50,6 +51,28 @@ public sealed interface EnrolmentDecision {
                 name,
                 "a name that is not revoked",
                 "one revoked at " + revoked.at() + ": " + revoked.reason());
+    }
+
+    /**
+     * Returns the refusal of a request that a relay forwards, if the name's newest certificate has expired for too
+     * long; an administrator may still answer such a request from a file.
+     */
+    static Optional<IdentityRefusedException> refuseAge(
+            Optional<EnrolmentState> state, CertificateName name, Instant now) {
+        if (state.isEmpty()
+                || !(state.get() instanceof EnrolmentState.Used used)
+                || used.issued().isEmpty()) {
+            return Optional.empty();
+        }
+        Instant last = used.issued().get(used.issued().size() - 1).notAfter().plus(ValidityPeriod.RENEWABLE);
+        return now.isAfter(last)
+                ? Optional.of(new IdentityRefusedException(
+                        IdentityClause.EXPIRED,
+                        "renewal of " + name,
+                        "a time to " + last + ", " + ValidityPeriod.RENEWABLE.toDays() + " days after its certificate",
+                        now.toString(),
+                        "answer its request from a file, with agentctl site issue"))
+                : Optional.empty();
     }
 
     private static EnrolmentDecision ofOpen(EnrolmentState.Open open, EnrolmentRequest request, Instant now) {

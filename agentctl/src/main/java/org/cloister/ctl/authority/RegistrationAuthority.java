@@ -92,6 +92,19 @@ public final class RegistrationAuthority {
     }
 
     /**
+     * Answers a request that a relay forwarded, as {@link #answer} does, unless the name's newest certificate expired
+     * too long ago.
+     */
+    public byte[] renew(EnrolmentRequest request, Instant now) throws IOException {
+        CertificateName name = request.request().name();
+        Optional<IdentityRefusedException> refusal = EnrolmentDecision.refuseAge(store.find(name), name, now);
+        if (refusal.isPresent()) {
+            throw refusal.get();
+        }
+        return answer(request, now);
+    }
+
+    /**
      * Rejects a revoked key: lists contain it, so a party that identifies a machine by its key would reject this
      * machine.
      */

@@ -45,7 +45,7 @@ final class SiteCertificateSigner implements CertificateRenewal.Signer {
     @Override
     public byte[] certify(EnrolmentRequest request, Instant now) throws IOException {
         try (SiteCaFolder held = folder.reopen()) {
-            return held.registrationAuthority().answer(request, now);
+            return held.registrationAuthority().renew(request, now);
         }
     }
 

@@ -78,7 +78,7 @@ final class TestRegistrationAuthority implements CertificateRenewal.Signer, Auto
     @Override
     public byte[] certify(EnrolmentRequest request, Instant now) throws IOException {
         certified.incrementAndGet();
-        return enrolments.answer(request, now);
+        return enrolments.renew(request, now);
     }
 
     @Override

@@ -153,6 +153,31 @@ public final class CertificateChain {
         return new CertifiedIdentity(name, role, certificates.get(0).key(), until, anchor, last.serial());
     }
 
+    /**
+     * Verifies a chain that has expired, as it was at its end, for renewal alone: its holder proves an enrolled key and
+     * nothing that is valid now. The caller must not trust the result before {@link TrustStore#verifyForRenewal} has
+     * verified that the key is not revoked.
+     *
+     * @throws IdentityRefusedException also if it has not expired, or expired too long ago
+     */
+    public CertifiedIdentity verifyExpired(Collection<CertificateRole> roles, TrustAnchors anchors, Instant now)
+            throws IdentityRefusedException {
+        Instant end = certificates.stream()
+                .map(ParsedCertificate::notAfter)
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        Instant last = end.plus(ValidityPeriod.RENEWABLE);
+        if (!now.isAfter(end) || now.isAfter(last)) {
+            throw new IdentityRefusedException(
+                    IdentityClause.TIME,
+                    "renewal of the certificate of " + name,
+                    "a time after " + end + " to " + last,
+                    now.toString(),
+                    "renew it by files, with agentctl site request and site issue");
+        }
+        return verifyUnlisted(roles, anchors, end);
+    }
+
     /** Verifies signatures, path lengths and name constraints by RFC 5280, section 6. */
     private void requirePath(String subject, VerificationKey anchor, Instant now) throws IdentityRefusedException {
         List<X509Certificate> path =

@@ -54,6 +54,17 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
         };
     }
 
+    /** Accepts hosts whose certificate has expired, so that they can renew it; the caller permits nothing else. */
+    static CertifiedPeerVerifier forRenewal(TrustStore trustStore) {
+        return chain -> {
+            try {
+                return trustStore.verifyForRenewal(CertificateChain.of(chain));
+            } catch (IdentityRefusedException e) {
+                throw new CertificateException(e.getMessage(), e);
+            }
+        };
+    }
+
     /** Accepts the ends of circuits. */
     static CertifiedPeerVerifier forCircuitEnds(TrustStore trustStore) {
         return forRoles(

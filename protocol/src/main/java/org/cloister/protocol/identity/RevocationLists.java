@@ -123,6 +123,21 @@ public final class RevocationLists {
         }
     }
 
+    /** Verifies that neither an expired certificate of a host nor its key is revoked; lists keep keys for longer. */
+    void requireForRenewal(CertifiedIdentity expired, Collection<VerificationKey> anchors, Instant now)
+            throws IdentityRefusedException {
+        requireKey(expired.key(), anchors, now);
+        RevocationList list = newest.get(expired.anchor());
+        if (list == null || list.serials().contains(expired.serial())) {
+            throw new IdentityRefusedException(
+                    IdentityClause.REVOKED,
+                    "renewal of the certificate of " + expired.name(),
+                    "a certificate that is not revoked",
+                    expired.serial().toString(16),
+                    "enrol it anew");
+        }
+    }
+
     private static void requireTime(RevocationList list, Instant now) throws IdentityRefusedException {
         if (now.isBefore(list.thisUpdate()) || now.isAfter(list.nextUpdate())) {
             throw new IdentityRefusedException(

@@ -4,6 +4,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
 
@@ -69,6 +70,18 @@ public final class TrustStore {
     public CertifiedIdentity verifyUnlisted(CertificateChain chain, Collection<CertificateRole> roles)
             throws IdentityRefusedException {
         return chain.verifyUnlisted(roles, state.anchors, now());
+    }
+
+    /**
+     * Verifies a host's expired chain for the renewal of its certificate and nothing else: the result is no identity
+     * that may do anything else.
+     */
+    public CertifiedIdentity verifyForRenewal(CertificateChain chain) throws IdentityRefusedException {
+        Contents current = state;
+        Instant now = now();
+        CertifiedIdentity expired = chain.verifyExpired(Set.of(CertificateRole.HOST), current.anchors, now);
+        current.lists.requireForRenewal(expired, current.anchors.of(CertificateName.SITE), now);
+        return expired;
     }
 
     /** Verifies that an identity that was accepted before is still trusted. */

@@ -12,6 +12,11 @@ import java.time.temporal.ChronoUnit;
 public record ValidityPeriod(Instant notBefore, Instant notAfter) {
     /** Longest period of a leaf. */
     static final Duration LEAF = Duration.ofHours(24);
+    /**
+     * Longest time after a host's certificate has expired in which it may still ask for another one over its relay.
+     * Shorter than a revoked key stays on the site's list, so that no revocation is forgotten meanwhile.
+     */
+    public static final Duration RENEWABLE = Duration.ofDays(90);
     /** Longest period of an authority that another one certified. */
     static final Duration DELEGATED = Duration.ofDays(31);
     /** Longest period of a self-signed authority. */

@@ -37,6 +37,10 @@ public final class ProtocolLimits {
     public static final Duration RENEWAL_TIME = Duration.ofSeconds(30);
     public static final Duration RENEWAL_PAUSE = Duration.ofSeconds(5);
     public static final int RENEWALS = 32;
+    /** Links of hosts whose certificate has expired, which may renew it alone. */
+    public static final int RENEWAL_LINKS = 256;
+
+    public static final Duration RENEWAL_LINK_TIME = Duration.ofSeconds(60);
     public static final int HELLO_BYTES = 1024;
     public static final int AGENT_TICKET_MESSAGE_BYTES = 16384;
     public static final int RELAY_TICKET_MESSAGE_BYTES = 5308416;
@@ -98,6 +102,8 @@ public final class ProtocolLimits {
         table.put("renewal-time", RENEWAL_TIME.toSeconds());
         table.put("renewal-pause", RENEWAL_PAUSE.toSeconds());
         table.put("renewals", (long) RENEWALS);
+        table.put("renewal-links", (long) RENEWAL_LINKS);
+        table.put("renewal-link", RENEWAL_LINK_TIME.toSeconds());
         putTickets(table);
         table.put("hello", (long) HELLO_BYTES);
         table.put("hello-time", HELLO_TIME.toSeconds());

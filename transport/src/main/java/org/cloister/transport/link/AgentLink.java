@@ -233,10 +233,19 @@ public final class AgentLink implements AutoCloseable {
         if (own.renewal != null) {
             try {
                 events.onRenewed(own.renewal.acceptResult(outcome, Instant.now()));
+                attachRenewed();
             } catch (IOException e) {
                 events.onRenewalFailed(String.valueOf(e.getMessage()));
             }
             renew();
+        }
+    }
+
+    /** Ends a link that the expired certificate opened; the next one shows the new certificate. */
+    private void attachRenewed() {
+        if (current != null && current.forRenewal) {
+            current.drop();
+            onLost("the certificate had expired and is renewed");
         }
     }
 
@@ -256,6 +265,9 @@ public final class AgentLink implements AutoCloseable {
         private @Nullable Future<ClientLink> dialling;
         private @Nullable ClientLink link;
         private boolean hasLists;
+        /** The relay accepts nothing but the renewal on such a link, so nobody else learns of it. */
+        private final boolean forRenewal = own.renewal != null && own.renewal.hasExpired(Instant.now());
+
         private boolean dropped;
 
         void drop() {
@@ -316,7 +328,9 @@ public final class AgentLink implements AutoCloseable {
                 if (requireBelieved()) {
                     reconnect.onAttached(delay);
                     attached = attachment;
-                    events.onAttached(attachment);
+                    if (!forRenewal) {
+                        events.onAttached(attachment);
+                    }
                     renew();
                 }
             });

@@ -14,6 +14,8 @@ import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
+import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.IdentityClause;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.transport.tls.PemCredentialFile;
@@ -35,7 +37,8 @@ public record EnrolledMachine(CertificateName name, TlsCredential credential, Se
      *
      * @param key PKCS #8 in PEM
      * @param authority the site's certificates in PEM
-     * @throws IOException also if the certificate is not of that role, or not of that site
+     * @throws IOException also if the certificate is not of that role, or not of that site, or has expired; a host's
+     *     may have expired for as long as it can be renewed
      */
     public static EnrolledMachine read(Path certificate, Path key, Path authority, CertificateRole role)
             throws IOException {
@@ -45,12 +48,26 @@ public record EnrolledMachine(CertificateName name, TlsCredential credential, Se
         }
         TlsCredential own = PemCredentialFile.read(certificate, key);
         try {
-            CertificateName name = CertificateChain.of(own.chain())
-                    .verifyUnlisted(Set.of(role), TrustAnchors.none().withSite(site), Instant.now())
-                    .name();
+            CertificateName name =
+                    verify(CertificateChain.of(own.chain()), role, site).name();
             return new EnrolledMachine(name, own, site, certificate);
         } catch (IdentityRefusedException e) {
             throw new IOException(certificate + ": " + e.getMessage(), e);
+        }
+    }
+
+    /** A host may start with a certificate that has expired: it renews it before it does anything else. */
+    private static CertifiedIdentity verify(CertificateChain chain, CertificateRole role, Set<VerificationKey> site)
+            throws IdentityRefusedException {
+        TrustAnchors anchors = TrustAnchors.none().withSite(site);
+        Instant now = Instant.now();
+        try {
+            return chain.verifyUnlisted(Set.of(role), anchors, now);
+        } catch (IdentityRefusedException e) {
+            if (role != CertificateRole.HOST || e.clause() != IdentityClause.TIME) {
+                throw e;
+            }
+            return chain.verifyExpired(Set.of(role), anchors, now);
         }
     }
 

@@ -76,6 +76,11 @@ public final class RenewalClient implements Supplier<TlsCredential> {
         return newest;
     }
 
+    /** Returns whether the newest certificate has expired, so that a relay permits its renewal alone. */
+    public boolean hasExpired(Instant now) {
+        return now.isAfter(until(newest.chain().get(0)));
+    }
+
     /** Returns the time at which {@link #nextRequest} has a request. */
     public synchronized Instant nextRequestTime() {
         return times.next();
