@@ -86,7 +86,11 @@ class AgentctlPackagesTest {
                 assertThat(column[0]).as(line).isIn("-rw-r--r--", "drwxr-xr-x");
             }
         }
-        assertThat(programs).containsExactly("./usr/bin/agentctl", "./usr/share/cloister/agentctl/make-archive");
+        assertThat(programs)
+                .containsExactly(
+                        "./usr/bin/agentctl",
+                        "./usr/libexec/cloister/site-serve",
+                        "./usr/share/cloister/agentctl/make-archive");
     }
 
     @Test
@@ -112,7 +116,9 @@ class AgentctlPackagesTest {
         assertThat(deb.remove("/usr/share/lintian/overrides/cloister-agentctl")).isTrue();
         assertThat(rpm).isEqualTo(deb);
         assertThat(deb)
-                .contains("/usr/share/man/man1/agentctl.1.gz", "/usr/share/bash-completion/completions/agentctl");
+                .contains("/usr/share/man/man1/agentctl.1.gz", "/usr/share/bash-completion/completions/agentctl")
+                .contains("/usr/lib/systemd/system/cloister-site-serve.service")
+                .contains("/usr/lib/systemd/system-preset/90-cloister-agentctl.preset");
     }
 
     @Test

@@ -48,6 +48,8 @@ class PackageLintTest {
             "packaging/src/deb/control/postinst",
             "packaging/src/deb/control/prerm",
             "packaging/src/rpm/posttrans",
+            "packaging/src/rpm/preun",
+            "packaging/src/agentctl/site-serve",
             "packaging/target/scripts/relay/agent-relay",
             "packaging/src/build/stage-relay",
             "packaging/src/deb/relay/postinst",

@@ -41,11 +41,14 @@ class SystemdUnitTest {
             "cloister-session@.service",
             76,
             "cloister-slurm-filter.service",
-            15);
+            15,
+            "cloister-site-serve.service",
+            17);
 
     private static final String SOCKET = "agent-host-root.socket";
     private static final String LOGS = "agent-host-logs.service";
     private static final String FILTER = "cloister-slurm-filter.service";
+    private static final String SITE = "cloister-site-serve.service";
 
     @TempDir
     Path folder = Path.of("");
@@ -69,7 +72,7 @@ class SystemdUnitTest {
     /** Those whose user has no rights. */
     static List<String> accounts() throws IOException {
         return daemons().stream()
-                .filter(name -> !name.equals("agent-vm.service"))
+                .filter(name -> !name.equals("agent-vm.service") && !name.equals(SITE))
                 .toList();
     }
 
@@ -112,7 +115,7 @@ class SystemdUnitTest {
     void a_unit_leaves_no_memory_on_a_disk_and_says_when_it_is_ready(String unit) throws IOException {
         // agent-vm sees by a lock that the filter listens.
         assertThat(Files.readAllLines(FOLDER.resolve(unit)))
-                .contains(unit.equals(FILTER) ? "Type=exec" : "Type=notify")
+                .contains(unit.equals(FILTER) || unit.equals(SITE) ? "Type=exec" : "Type=notify")
                 .contains("LimitCORE=0", "MemorySwapMax=0", "UMask=0077", "NoNewPrivileges=yes")
                 .contains("Restart=always")
                 .noneMatch(line -> line.startsWith("Environment"));
@@ -158,6 +161,23 @@ class SystemdUnitTest {
         assertThat(Files.readAllLines(FOLDER.resolve(SOCKET)))
                 .as("sssd starts after sockets.target, which every other socket is before")
                 .contains("After=sysinit.target nss-user-lookup.target", "DefaultDependencies=no");
+    }
+
+    @Test
+    void the_sites_unit_gets_its_secret_as_a_credential_and_starts_only_where_it_is_configured() throws IOException {
+        assertThat(Files.readAllLines(FOLDER.resolve("90-cloister.preset"))).contains("disable " + SITE);
+        assertThat(Files.readAllLines(FOLDER.resolve(SITE)))
+                .contains(
+                        "LoadCredentialEncrypted=site-secret:/etc/cloister/site-secret.cred",
+                        "ConditionPathExists=/etc/cloister/site-serve.conf",
+                        "ExecStart=/usr/libexec/cloister/site-serve /etc/cloister/site-serve.conf",
+                        "RestartPreventExitStatus=64 78",
+                        "User=root",
+                        "CapabilityBoundingSet=",
+                        "AmbientCapabilities=",
+                        "ProtectSystem=strict",
+                        "StateDirectory=cloister/site")
+                .noneMatch(line -> line.startsWith("SetCredential") || line.startsWith("ReadWritePaths"));
     }
 
     @Test
