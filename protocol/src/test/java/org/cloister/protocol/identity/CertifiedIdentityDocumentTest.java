@@ -2,6 +2,7 @@ package org.cloister.protocol.identity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -16,6 +17,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.cloister.base.encoding.BinaryText;
+import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -92,6 +94,19 @@ class CertifiedIdentityDocumentTest {
         assertThat(later.owners().owners()).hasSize(3);
         assertThat(ProjectDocument.parseSuccessor(json("successor-payload")).owners())
                 .isEqualTo(later.owners());
+    }
+
+    @Test
+    void the_invitation_is_signed_by_an_owner_and_written_as_it_stands() throws Exception {
+        ProjectInvitation invitation = ProjectInvitation.read(json("invitation"));
+        assertThat(invitation.owners().id()).isEqualTo(text("project"));
+        assertThat(invitation.relay()).isEqualTo("relay.example.org:7443");
+        assertThat(invitation.certificate()).contains(ByteString.copyFrom(base64("opener")));
+        assertThat(invitation.site()).containsExactly(ByteString.copyFromUtf8("s"));
+        assertThat(invitation.policy()).isEqualTo(ByteString.copyFromUtf8("p"));
+        assertThat(invitation.payload())
+                .isEqualTo(DsseEnvelope.parse(json("invitation"), ProjectInvitation.MAX_BYTES)
+                        .unverifiedPayload());
     }
 
     @Test
