@@ -7,6 +7,7 @@ import org.cloister.ctl.doctor.DoctorCommand;
 import org.cloister.ctl.host.HostCommand;
 import org.cloister.ctl.image.ImageCommand;
 import org.cloister.ctl.output.OutputFormat;
+import org.cloister.ctl.profile.ProfileStore;
 import org.cloister.ctl.project.ProjectCommand;
 import org.cloister.ctl.receipt.ReceiptCommand;
 import org.cloister.ctl.relay.RelayCommand;
@@ -49,6 +50,7 @@ import picocli.CommandLine.Spec;
         })
 public final class Agentctl implements Runnable {
     private final InspectedMachine machine;
+    private final ProfileStore profiles;
 
     @Option(names = "--debug", scope = ScopeType.INHERIT, description = "Print a stack trace with an error.")
     private boolean debug;
@@ -59,17 +61,20 @@ public final class Agentctl implements Runnable {
 
     /** Creates the command tree for tools that only inspect options: the man page and completion generators. */
     public Agentctl() {
-        this(new LiveMachine());
+        this(new LiveMachine(), ProfileStore.ofEnvironment());
     }
 
-    Agentctl(InspectedMachine machine) {
+    Agentctl(InspectedMachine machine, ProfileStore profiles) {
         this.machine = machine;
+        this.profiles = profiles;
     }
 
     public static void main(String[] args) throws IOException {
         int exit;
         try (LiveMachine machine = new LiveMachine()) {
-            exit = new Agentctl(machine).commandLine().execute(args);
+            exit = new Agentctl(machine, ProfileStore.ofEnvironment())
+                    .commandLine()
+                    .execute(args);
         }
         System.exit(exit);
     }
@@ -88,6 +93,11 @@ public final class Agentctl implements Runnable {
 
     public InspectedMachine machine() {
         return machine;
+    }
+
+    /** Returns the profiles of this device's person. */
+    public ProfileStore profiles() {
+        return profiles;
     }
 
     boolean debug() {

@@ -7,12 +7,14 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
+import org.cloister.ctl.profile.ProfileStore;
 import org.cloister.preflight.machine.RecordedMachine;
 
 /** Runs agentctl in this process, with a passphrase on a file descriptor. */
 public final class Cli implements AutoCloseable {
     private final FileInputStream secret;
     private final String descriptor;
+    private final Path profiles;
 
     /** Result of a run. */
     public record Result(int status, String out, String err) {}
@@ -22,12 +24,13 @@ public final class Cli implements AutoCloseable {
         Files.writeString(file, passphrase + "\n");
         this.secret = new FileInputStream(file.toFile());
         this.descriptor = descriptor(file);
+        this.profiles = folder.resolve("config/cloister");
     }
 
     public Result run(String... arguments) throws IOException {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        int status = new Agentctl(RecordedMachine.parse("program none\n"))
+        int status = new Agentctl(RecordedMachine.parse("program none\n"), new ProfileStore(profiles, null))
                 .commandLine()
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))

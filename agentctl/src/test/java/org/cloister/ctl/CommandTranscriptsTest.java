@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
+import org.cloister.ctl.profile.ProfileStore;
 import org.cloister.preflight.machine.RecordedMachine;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -38,7 +39,7 @@ class CommandTranscriptsTest {
     private static String run(String command, RecordedMachine machine) {
         StringWriter out = new StringWriter();
         StringWriter err = new StringWriter();
-        CommandLine line = new Agentctl(machine)
+        CommandLine line = new Agentctl(machine, new ProfileStore(FOLDER.resolve("no-profiles"), null))
                 .commandLine()
                 .setOut(new PrintWriter(out))
                 .setErr(new PrintWriter(err))

@@ -10,6 +10,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
+import org.cloister.ctl.profile.ProfileStore;
 import org.cloister.preflight.machine.RecordedMachine;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
@@ -23,7 +24,8 @@ class DocumentedCommandsTest {
     @Test
     void have_the_words_that_agentctl_knows() throws IOException {
         List<String> wrong = new ArrayList<>();
-        CommandLine line = new Agentctl(RecordedMachine.parse("program none\n")).commandLine();
+        CommandLine line =
+                new Agentctl(RecordedMachine.parse("program none\n"), new ProfileStore(DOCS, null)).commandLine();
         int commands = 0;
         for (Path page : pages()) {
             for (String command : commands(page)) {

@@ -11,7 +11,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.cloister.base.encoding.Digest;
 import org.cloister.ctl.key.LoginFolder;
-import org.cloister.ctl.key.Pem;
+import org.cloister.ctl.profile.NamedContents;
+import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.EnvelopeRefusedException;
@@ -26,6 +27,7 @@ import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.circuit.OpenCircuits;
 import org.cloister.transport.tls.TlsCredential;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -40,10 +42,10 @@ public final class CircuitOptions {
 
     @Option(
             names = "--policy",
-            required = true,
             paramLabel = "FILE",
-            description = "The project policy by which the VM is appraised, signed by the threshold of owners.")
-    private Path policy;
+            description = "The project policy by which the VM is appraised, signed by the threshold of owners; "
+                    + "default: the profile's.")
+    private @Nullable Path policy;
 
     /** Conversation over an open circuit. */
     @FunctionalInterface
@@ -61,9 +63,11 @@ public final class CircuitOptions {
     }
 
     /** Returns the same options as words of a command line that is valid in any working directory. */
-    public List<String> toArguments() {
+    public List<String> toArguments() throws IOException {
         List<String> arguments = link.toArguments();
-        arguments.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
+        if (policy != null) {
+            arguments.addAll(List.of("--policy", policy.toAbsolutePath().toString()));
+        }
         return arguments;
     }
 
@@ -98,18 +102,22 @@ public final class CircuitOptions {
     }
 
     private Digest hash(ProjectHistory owners) throws IOException {
-        DsseEnvelope envelope = DsseEnvelope.parse(Pem.readBounded(policy, ENVELOPE_BYTES), ENVELOPE_BYTES);
+        NamedContents file = policy == null
+                ? link.project().require("--policy", ProjectProfile::policy)
+                : NamedContents.read(policy, ENVELOPE_BYTES);
+        DsseEnvelope envelope = DsseEnvelope.parse(file.bytes().toByteArray(), ENVELOPE_BYTES);
         try {
             byte[] payload = envelope.verify(
                     ProjectPolicy.TYPE, owners.ownerKeys(), owners.owners().threshold());
             ProjectPolicy signed = ProjectPolicy.parse(payload);
             if (!signed.project().equals(owners.id()) || !signed.isValid(Instant.now())) {
-                throw new IOException(policy + ": want a policy of " + owners.id() + " that is valid now, have one of "
-                        + signed.project() + " from " + signed.from() + " to " + signed.until());
+                throw new IOException(
+                        file.name() + ": want a policy of " + owners.id() + " that is valid now, have one of "
+                                + signed.project() + " from " + signed.from() + " to " + signed.until());
             }
             return ProjectPolicy.hash(payload);
         } catch (EnvelopeRefusedException e) {
-            throw new IOException(policy + ": " + e.getMessage(), e);
+            throw new IOException(file.name() + ": " + e.getMessage(), e);
         }
     }
 

@@ -1,5 +1,6 @@
 package org.cloister.ctl.circuit;
 
+import com.google.protobuf.ByteString;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -18,6 +19,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.key.LoginFolder;
+import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.ctl.project.ProjectOption;
 import org.cloister.ctl.relay.RelayAddressConverter;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -46,11 +48,10 @@ import picocli.CommandLine.Spec.Target;
 public final class RelayLinkOptions {
     @Option(
             names = "--relay",
-            required = true,
             paramLabel = "HOST:PORT",
             converter = RelayAddressConverter.class,
-            description = "Address of the relay.")
-    private InetSocketAddress relay;
+            description = "Address of the relay; default: the profile's.")
+    private @Nullable InetSocketAddress relay;
 
     @Option(
             names = "--relay-name",
@@ -60,10 +61,9 @@ public final class RelayLinkOptions {
 
     @Option(
             names = "--site",
-            required = true,
             paramLabel = "FILE",
-            description = "Certificate of the site's CA, in PEM.")
-    private Path site;
+            description = "Certificate of the site's CA, in PEM; default: the profile's.")
+    private @Nullable Path site;
 
     @Mixin
     private ProjectOption project;
@@ -94,13 +94,23 @@ public final class RelayLinkOptions {
         return project.readHistory();
     }
 
+    /** Returns the options of the project, from whose profile other options have their defaults. */
+    public ProjectOption project() {
+        return project;
+    }
+
     /** Returns the same options as words of a command line that is valid in any working directory. */
-    public List<String> toArguments() {
-        List<String> arguments = new ArrayList<>(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+    public List<String> toArguments() throws IOException {
+        List<String> arguments = new ArrayList<>();
+        if (relay != null) {
+            arguments.addAll(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+        }
         if (relayName != null) {
             arguments.addAll(List.of("--relay-name", relayName));
         }
-        arguments.addAll(List.of("--site", site.toAbsolutePath().toString()));
+        if (site != null) {
+            arguments.addAll(List.of("--site", site.toAbsolutePath().toString()));
+        }
         project.addArguments(arguments);
         if (login != null) {
             arguments.addAll(List.of("--login", login.toAbsolutePath().toString()));
@@ -125,7 +135,7 @@ public final class RelayLinkOptions {
     public AttachedLink attach(ProjectHistory owners, TrustStore trustStore) throws IOException, InterruptedException {
         TlsCredential device = login(owners).read(CertificateRole.DEVICE);
         AgentLink.Settings terms =
-                new AgentLink.Settings(List.of(relay), () -> device, relay(), trustStore, "agentctl");
+                new AgentLink.Settings(List.of(relayAddress()), () -> device, relay(), trustStore, "agentctl");
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
         AttachmentWaiter waiter = new AttachmentWaiter();
         AgentLink agent = new AgentLink(loops, terms, waiter, new SecureRandom());
@@ -170,11 +180,28 @@ public final class RelayLinkOptions {
         }
     }
 
+    private InetSocketAddress relayAddress() throws IOException {
+        return relay == null
+                ? new RelayAddressConverter().convert(project.require("--relay", ProjectProfile::relay))
+                : relay;
+    }
+
     private Set<VerificationKey> siteKeys() throws IOException {
         Set<VerificationKey> keys = new LinkedHashSet<>();
-        for (X509Certificate each : PemCredentialFile.certificates(site)) {
+        for (X509Certificate each : siteCertificates()) {
             keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
         }
         return keys;
+    }
+
+    private List<X509Certificate> siteCertificates() throws IOException {
+        if (site != null) {
+            return PemCredentialFile.certificates(site);
+        }
+        List<X509Certificate> certificates = new ArrayList<>();
+        for (ByteString each : project.require("--site", ProjectProfile::site)) {
+            certificates.add(PemCredentialFile.certificate(each.toByteArray()));
+        }
+        return certificates;
     }
 }

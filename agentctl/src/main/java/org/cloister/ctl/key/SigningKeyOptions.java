@@ -11,6 +11,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.SigningKeyFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -50,29 +51,62 @@ public final class SigningKeyOptions {
             description = "Read the passphrase or PIN from this file descriptor; asked at the terminal by default.")
     private @Nullable Integer descriptor;
 
+    /** Default location of the key, which is determined only if no option names another. */
+    @FunctionalInterface
+    public interface DefaultLocation {
+        /** Returns the location; null if there is none. */
+        @Nullable
+        KeyLocation get() throws IOException;
+    }
+
     /**
-     * Opens the private key that the options select.
+     * Opens the private key that the options select, which have no default.
      *
-     * @param usual the default key file
+     * @throws IOException also if no option selects one
      */
-    public SigningKey open(@Nullable Path usual) throws IOException {
-        Path from = file == null ? usual : file;
-        if (module != null && alias != null && file == null) {
+    public SigningKey open() throws IOException {
+        return open(() -> null);
+    }
+
+    /** Opens the private key that the options select. */
+    public SigningKey open(DefaultLocation usual) throws IOException {
+        KeyLocation location = location(usual);
+        if (location instanceof KeyLocation.Token token) {
             try (Passphrase pin = secret("PIN of the token")) {
-                return Pkcs11Key.open(module, slot, alias, pin);
+                return Pkcs11Key.open(token.module(), token.slot(), token.alias(), pin);
             }
         }
-        if (module != null || alias != null || from == null) {
-            throw new IOException("private key: want --key, or --module and --alias of a token");
-        }
-        SigningKeyFile key;
-        try {
-            key = SigningKeyFile.parse(Pem.readBounded(from, SigningKeyFile.MAX_BYTES));
-        } catch (MalformedException e) {
-            throw new MalformedException(from + ": " + e.getMessage(), e);
-        }
+        Path from = ((KeyLocation.File) location).path();
+        SigningKeyFile key = read(from);
         try (Passphrase passphrase = secret("passphrase of " + from)) {
             return key.open(passphrase.bytes());
+        }
+    }
+
+    /** Returns the location of the key that the options select. */
+    public KeyLocation location(DefaultLocation usual) throws IOException {
+        if (module != null && alias != null && file == null) {
+            return new KeyLocation.Token(module, slot, alias);
+        }
+        KeyLocation location = file == null ? usual.get() : new KeyLocation.File(file);
+        if (module != null || alias != null || location == null) {
+            throw new IOException("private key: want --key, or --module and --alias of a token");
+        }
+        return location;
+    }
+
+    /** Returns the public half of the key that the options select; asks for the PIN of a token, and nothing else. */
+    public VerificationKey readPublicKey(DefaultLocation usual) throws IOException {
+        return location(usual) instanceof KeyLocation.File file
+                ? read(file.path()).publicKey()
+                : open(usual).verificationKey();
+    }
+
+    private static SigningKeyFile read(Path file) throws IOException {
+        try {
+            return SigningKeyFile.parse(Pem.readBounded(file, SigningKeyFile.MAX_BYTES));
+        } catch (MalformedException e) {
+            throw new MalformedException(file + ": " + e.getMessage(), e);
         }
     }
 

@@ -136,7 +136,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
         if (noWait || unlock.isSkipped()) {
             return open(requested, opener, owners, trustStore, null);
         }
-        ControllerUnlock.Terms terms = unlock.prepare(owners, trustStore, opener, drive);
+        ControllerUnlock.Terms terms = unlock.prepare(link.project(), owners, trustStore, opener, drive);
         try (DriveKeySealer sealer = terms.drive()) {
             return open(requested, opener, owners, trustStore, terms);
         }

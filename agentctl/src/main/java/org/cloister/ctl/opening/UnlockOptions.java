@@ -10,7 +10,10 @@ import org.cloister.ctl.circuit.RelayLinkOptions;
 import org.cloister.ctl.drive.DriveKeyOptions;
 import org.cloister.ctl.drive.DriveKeySealer;
 import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.profile.NamedContents;
+import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.ctl.project.CertificateIssuer;
+import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.TrustStore;
 import org.jspecify.annotations.Nullable;
@@ -29,14 +32,14 @@ final class UnlockOptions {
             names = "--policy",
             paramLabel = "FILE",
             description = "The project policy by which the VM is appraised, signed by the threshold of "
-                    + "owners; it is stored, and is the default from then on.")
+                    + "owners; it is stored, and is the default from then on, until a profile has a newer one.")
     private @Nullable Path policy;
 
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
             description = "The opener's certificate, written by agentctl project member, whose key (--key) "
-                    + "certifies the VM; an owner omits it.")
+                    + "certifies the VM; default: the profile's; an owner without one omits it.")
     private @Nullable Path certificate;
 
     @Option(
@@ -77,15 +80,18 @@ final class UnlockOptions {
     /**
      * Prompts for passphrases and reads all files, before anything is opened.
      *
+     * @param project the options of the project, whose profile has defaults
      * @param name the project's name of the drive
      */
-    ControllerUnlock.Terms prepare(ProjectHistory owners, TrustStore trustStore, OpeningSigner opener, String name)
+    ControllerUnlock.Terms prepare(
+            ProjectOption project, ProjectHistory owners, TrustStore trustStore, OpeningSigner opener, String name)
             throws IOException {
         Path kept = kept(owners.id());
         Optional<ByteString> members = files.members();
         Optional<ByteString> settings = files.settings(drive.isNewDrive());
-        SignedPolicy signed = SignedPolicy.loadNewest(kept.resolve("policy"), policy, owners, Instant.now());
-        CertificateIssuer issuer = CertificateIssuer.of(owners, certificate, keys.open(null));
+        SignedPolicy signed = SignedPolicy.loadNewest(kept.resolve("policy"), policy(project), owners, Instant.now());
+        CertificateIssuer issuer =
+                CertificateIssuer.of(owners, project.certificate(certificate), keys.open(project::key));
         DriveKeySealer lock = drive.openSealer(owners.id(), name, opener.name().id(), driveFolder(owners.id(), name));
         return new ControllerUnlock.Terms(
                 owners,
@@ -100,6 +106,19 @@ final class UnlockOptions {
                 mtu,
                 new UnlockRecordFile(kept.resolve("unlocked")),
                 Duration.ofSeconds(seconds));
+    }
+
+    /** Returns the policy of the option, or the profile's if it is newer than the stored one; null for the latter. */
+    private @Nullable NamedContents policy(ProjectOption project) throws IOException {
+        if (policy != null) {
+            return NamedContents.read(policy, SignedPolicy.MAX_ENVELOPE);
+        }
+        Optional<NamedContents> joined = project.profile().map(ProjectProfile::policy);
+        return joined.isPresent()
+                        && SignedPolicy.isNewer(
+                                joined.get(), kept(project.readHistory().id()).resolve("policy"))
+                ? joined.get()
+                : null;
     }
 
     /** Returns the folder with this device's data about a drive. */

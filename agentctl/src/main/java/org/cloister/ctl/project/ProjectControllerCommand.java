@@ -38,7 +38,8 @@ final class ProjectControllerCommand implements Callable<Integer> {
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
-            description = "The opener's certificate, written by agentctl project member; an owner omits it.")
+            description = "The opener's certificate, written by agentctl project member; default: the profile's; "
+                    + "an owner without one omits it.")
     private @Nullable Path certificate;
 
     @Option(
@@ -74,7 +75,7 @@ final class ProjectControllerCommand implements Callable<Integer> {
         Instant now = Instant.now();
         ProjectHistory project = of.readHistory();
         CertificateRequest request = request(project.id());
-        CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
+        CertificateIssuer issuer = CertificateIssuer.of(project, of.certificate(certificate), keys.open(of::key));
         Duration lifetime = issuer.limitLifetime(Duration.ofDays(days), now);
         byte[] der = issuer.authority()
                 .certifyController(request.name().id(), SubjectPublicKey.of(request.key()), now, lifetime);

@@ -71,7 +71,7 @@ final class ProjectCreateCommand implements Callable<Integer> {
                 ? ProjectDocument.genesis(listed, now, new SecureRandom())
                 : ProjectDocumentFiles.readHistory(history).successor(listed, now);
         String type = first ? ProjectDocument.GENESIS : ProjectDocument.SUCCESSOR;
-        DsseEnvelope envelope = ProjectDocumentFiles.sign(type, payload, keys.open(null));
+        DsseEnvelope envelope = ProjectDocumentFiles.sign(type, payload, keys.open());
         AtomicFile.create(out, envelope.bytes());
         output.print(new KeyValueOutput()
                 .with("digest", BinaryText.base32(envelope.payloadSha256().bytes()))

@@ -35,7 +35,7 @@ final class ProjectKeyCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        SigningKey key = keys.isOnToken() ? keys.open(null) : keys.create(null, SignatureCurve.P384);
+        SigningKey key = keys.isOnToken() ? keys.open() : keys.create(null, SignatureCurve.P384);
         AtomicFile.create(out, Pem.write(Pem.PUBLIC_KEY, key.verificationKey().encoded()));
         output.print(new KeyValueOutput().with("key", key.verificationKey()).with("public", out));
         return ExitCode.OK.code();

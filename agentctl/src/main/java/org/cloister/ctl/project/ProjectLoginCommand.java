@@ -45,7 +45,8 @@ final class ProjectLoginCommand implements Callable<Integer> {
     @Option(
             names = "--certificate",
             paramLabel = "FILE",
-            description = "The person's certificate, written by agentctl project member; an owner omits it.")
+            description = "The person's certificate, written by agentctl project member; default: the profile's; "
+                    + "an owner without one omits it.")
     private @Nullable Path certificate;
 
     @Option(
@@ -75,7 +76,7 @@ final class ProjectLoginCommand implements Callable<Integer> {
                 ? LoginFolder.defaultFolder(System.getenv("XDG_RUNTIME_DIR"), project.id())
                 : new LoginFolder(named);
         folder.prepare();
-        CertificateIssuer issuer = CertificateIssuer.of(project, certificate, keys.open(null));
+        CertificateIssuer issuer = CertificateIssuer.of(project, of.certificate(certificate), keys.open(of::key));
         Duration lifetime = login(project, issuer, folder);
         while (stay && sleep(lifetime.dividedBy(2))) {
             lifetime = login(project, issuer, folder);

@@ -1,10 +1,12 @@
 package org.cloister.ctl.project;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.base.file.AtomicFile;
@@ -13,9 +15,11 @@ import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.SubjectPublicKey;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -51,6 +55,17 @@ final class ProjectMemberCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private Path out;
 
+    @Option(
+            names = "--invitation",
+            paramLabel = "FILE",
+            description = "File for an invitation with the same certificate, which the person gives to agentctl "
+                    + "project join; needs --policy, --site and --relay, or this owner's profile.")
+    private @Nullable Path invitation;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private InvitationOptions contents;
+
     @Parameters(paramLabel = "REQUEST", description = "The person's request, written by agentctl project request.")
     @SuppressWarnings("NullAway.Init")
     private Path file;
@@ -69,6 +84,10 @@ final class ProjectMemberCommand implements Callable<Integer> {
         ProjectHistory project = of.readHistory();
         PersonCertificateRequest requested = PersonCertificateRequest.read(file);
         requested.requireFor(project.id(), roles);
+        if (invitation != null) {
+            // An error in its parts must appear before the person is certified.
+            contents.read(of, project, Optional.empty());
+        }
         // Printed before the passphrase prompt, so that the owner reads it first.
         output.print(new KeyValueOutput()
                 .with("project", project.id())
@@ -77,7 +96,8 @@ final class ProjectMemberCommand implements Callable<Integer> {
                 .with("key", requested.key())
                 .with("until", now.plus(Duration.ofDays(days)).truncatedTo(ChronoUnit.SECONDS))
                 .with("certificate", out));
-        byte[] certificate = ProjectDocumentFiles.authority(project, keys.open(null))
+        SigningKey key = keys.open(of::key);
+        byte[] certificate = ProjectDocumentFiles.authority(project, key)
                 .certifyPerson(
                         requested.id(),
                         requested.roles(),
@@ -85,6 +105,12 @@ final class ProjectMemberCommand implements Callable<Integer> {
                         now,
                         Duration.ofDays(days));
         AtomicFile.replace(out, Pem.write(Pem.CERTIFICATE, certificate));
+        if (invitation != null) {
+            AtomicFile.replace(
+                    invitation,
+                    InvitationOptions.sign(
+                            contents.read(of, project, Optional.of(ByteString.copyFrom(certificate))), key));
+        }
         return ExitCode.OK.code();
     }
 }

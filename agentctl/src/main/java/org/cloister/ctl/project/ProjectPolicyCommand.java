@@ -51,7 +51,7 @@ final class ProjectPolicyCommand implements Callable<Integer> {
         if (!policy.project().equals(project.id())) {
             throw new MalformedException(file + ": project: want " + project.id() + ", have " + policy.project());
         }
-        SigningKey key = keys.open(null);
+        SigningKey key = keys.open(of::key);
         ProjectDocumentFiles.authority(project, key);
         AtomicFile.create(
                 out, ProjectDocumentFiles.sign(ProjectPolicy.TYPE, payload, key).bytes());

@@ -60,7 +60,7 @@ final class ProjectRequestCommand implements Callable<Integer> {
             throw new MalformedException(
                     "id: want a-z, 0-9 and -, at most 63 characters, have " + StrictJson.quoted(id));
         }
-        SigningKey key = keys.open(null);
+        SigningKey key = keys.open(of::key);
         AtomicFile.replace(out, PersonCertificateRequest.write(id, project, roles, key));
         output.print(new KeyValueOutput()
                 .with("project", project)

@@ -59,7 +59,7 @@ final class ProjectRevokeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Instant now = Instant.now();
-        SigningKey key = keys.open(null);
+        SigningKey key = keys.open(of::key);
         CertificateAuthority owner = ProjectDocumentFiles.authority(of.readHistory(), key);
         List<VerificationKey> own = List.of(key.verificationKey());
         BigInteger number = BigInteger.ONE;

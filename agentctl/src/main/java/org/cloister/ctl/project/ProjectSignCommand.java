@@ -7,12 +7,16 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.base.json.StrictJson;
 import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.key.KeyLocation;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
+import org.cloister.ctl.profile.ProfileOption;
+import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.policy.ProjectPolicy;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -26,6 +30,10 @@ final class ProjectSignCommand implements Callable<Integer> {
     @Parameters(paramLabel = "FILE", description = "The document.")
     @SuppressWarnings("NullAway.Init")
     private Path file;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
+    private ProfileOption profile;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -43,9 +51,13 @@ final class ProjectSignCommand implements Callable<Integer> {
             throw new MalformedException(file + ": want one of " + ProjectDocumentFiles.TYPES + ", have "
                     + StrictJson.quoted(envelope.payloadType()));
         }
-        SigningKey key = keys.open(null);
+        SigningKey key = keys.open(this::profileKey);
         AtomicFile.replace(file, ProjectDocumentFiles.countersign(envelope, key).bytes());
         output.print(new KeyValueOutput().with("document", file).with("key", key.verificationKey()));
         return ExitCode.OK.code();
+    }
+
+    private @Nullable KeyLocation profileKey() throws IOException {
+        return profile.select().map(ProjectProfile::key).orElse(null);
     }
 }

@@ -16,6 +16,7 @@ import org.cloister.base.file.AtomicFile;
 import org.cloister.base.file.ExclusiveLock;
 import org.cloister.ctl.authority.EnrolmentFileStore;
 import org.cloister.ctl.authority.RegistrationAuthority;
+import org.cloister.ctl.key.KeyLocation;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.protocol.dsse.SignatureCurve;
@@ -55,7 +56,7 @@ final class SiteCaFolder implements AutoCloseable {
                 throw new IOException(
                         folder.resolve(AUTHORITY) + ": want a folder without a CA, have one; name another");
             }
-            SigningKey key = keys.isOnToken() ? keys.open(null) : keys.create(folder.resolve(KEY), SignatureCurve.P256);
+            SigningKey key = keys.isOnToken() ? keys.open() : keys.create(folder.resolve(KEY), SignatureCurve.P256);
             CertificateAuthority authority = CertificateAuthority.ofSite(
                     SubjectPublicKey.of(key.verificationKey()), key::sign, now, lifetime, new SecureRandom());
             Files.createDirectories(folder.resolve(ENROLMENTS));
@@ -70,7 +71,7 @@ final class SiteCaFolder implements AutoCloseable {
     static SiteCaFolder open(Path folder, SigningKeyOptions keys) throws IOException {
         byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
         // Opened before the lock is acquired, so that no other process waits while a person types.
-        SigningKey key = keys.open(folder.resolve(KEY));
+        SigningKey key = keys.open(() -> new KeyLocation.File(folder.resolve(KEY)));
         CertificateAuthority authority = CertificateAuthority.load(certificate, key::sign, new SecureRandom());
         if (!authority.key().equals(key.verificationKey())) {
             throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "
