@@ -8,6 +8,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.key.Pem;
 import org.cloister.luks.key.Argon2;
@@ -32,7 +33,9 @@ public final class DriveKeyOptions {
     @Option(
             names = "--drive-key",
             paramLabel = "FILE",
-            description = "File of the opener's private drive key, written by agentctl project drive-key.")
+            description =
+                    "File of the opener's private drive key, written by agentctl project drive-key; default: that "
+                            + "of the drive's first opening on this device.")
     private @Nullable Path key;
 
     @Option(
@@ -78,17 +81,29 @@ public final class DriveKeyOptions {
     }
 
     /**
+     * Returns the opener's key file: that of the option, or the usual one unless the recovery key is to open the drive.
+     */
+    public Optional<Path> keyFile(Optional<Path> usual) {
+        if (key != null) {
+            return Optional.of(key.toAbsolutePath().normalize());
+        }
+        return recovery ? Optional.empty() : usual;
+    }
+
+    /**
      * Reads the secret, and opens or creates the drive's key, so that an error appears before a VM waits for the key.
      *
      * @param person the opener's id
      * @param folder the drive's folder on this device
+     * @param keyFile the opener's key file; empty for the recovery key
      */
-    public DriveKeySealer openSealer(String project, String drive, String person, Path folder) throws IOException {
+    public DriveKeySealer openSealer(String project, String drive, String person, Path folder, Optional<Path> keyFile)
+            throws IOException {
         Path file = envelope == null ? folder.resolve("envelope") : envelope;
-        requireOptions(file);
+        requireOptions(file, keyFile);
         DriveKeyMemory vault = DriveKeyMemory.open();
         String label = project.substring(0, PROJECT_LETTERS) + "." + drive;
-        SealingKey own = own(vault);
+        SealingKey own = own(vault, keyFile);
         boolean done = false;
         try {
             if (create) {
@@ -105,8 +120,8 @@ public final class DriveKeyOptions {
         }
     }
 
-    private void requireOptions(Path file) throws IOException {
-        if ((key == null) != recovery || (create && recovery)) {
+    private void requireOptions(Path file, Optional<Path> keyFile) throws IOException {
+        if (keyFile.isPresent() == recovery || (create && recovery)) {
             throw new IOException("drive: want --drive-key" + (create ? "" : ", or --recovery-key instead of it")
                     + "; agentctl project drive-key makes one");
         }
@@ -121,17 +136,18 @@ public final class DriveKeyOptions {
         }
     }
 
-    private SealingKey own(DriveKeyMemory vault) throws IOException {
-        if (key == null) {
+    private SealingKey own(DriveKeyMemory vault, Optional<Path> keyFile) throws IOException {
+        if (keyFile.isEmpty()) {
             try (SecretMemory text = vault.readSecret(descriptor, "recovery key")) {
                 return new RecoveryKey(vault.crypto()).read(text);
             }
         }
-        try (SecretMemory passphrase = vault.readSecret(descriptor, "passphrase of " + key)) {
-            return SealingKeyFile.read(Pem.readBounded(key, MAX_FILE))
+        Path file = keyFile.get();
+        try (SecretMemory passphrase = vault.readSecret(descriptor, "passphrase of " + file)) {
+            return SealingKeyFile.read(Pem.readBounded(file, MAX_FILE))
                     .open(vault.crypto(), Argon2.load(vault.crypto()), passphrase);
         } catch (KeyException e) {
-            throw new IOException(key + ": " + e.getMessage(), e);
+            throw new IOException(file + ": " + e.getMessage(), e);
         }
     }
 

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.function.Predicate;
 import org.cloister.ctl.ExitCode;
@@ -23,7 +24,6 @@ import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketEnd;
 import org.cloister.protocol.ticket.TicketState;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -48,19 +48,8 @@ public final class ProjectOpenCommand implements Callable<Integer> {
             description = "Name of the drive: a-z, 0-9 and -, a letter first. The VM has the same name.")
     private String drive;
 
-    @Option(names = "--cpus", required = true, paramLabel = "NUMBER", description = "CPUs of the VM.")
-    private int cpus;
-
-    @Option(
-            names = "--memory",
-            required = true,
-            paramLabel = "SIZE",
-            converter = MebibyteConverter.class,
-            description = "Memory of the VM including all reserves, such as 8G.")
-    private int memoryMib;
-
-    @ArgGroup(multiplicity = "1")
-    private TimeLimit time;
+    @Mixin
+    private OpeningShapeOptions shape;
 
     @Option(
             names = "--make",
@@ -102,44 +91,36 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    /** Options for the VM's time limit. */
-    private static final class TimeLimit {
-        private static final long MINUTES_OF_A_DAY = 24 * 60;
-
-        @Option(
-                names = "--minutes",
-                required = true,
-                paramLabel = "NUMBER",
-                description = "Time limit of the VM, in minutes.")
-        private int minutes;
-
-        @Option(
-                names = "--days",
-                required = true,
-                paramLabel = "NUMBER",
-                description = "Time limit of the VM, in days; at most 366.")
-        private int days;
-
-        /** Returns the limit in minutes; one of both options is 0. */
-        int minutes() {
-            return (int) Math.min(minutes + days * MINUTES_OF_A_DAY, Integer.MAX_VALUE);
-        }
-    }
-
     @Override
     @SuppressWarnings("try") // the key is declared only to be closed
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
-        Opening requested = wanted(owners.id());
+        Optional<OpeningDefaults> stored = readDefaults(owners.id());
+        OpeningDefaults used = unlock.defaults(shape, stored);
+        boolean remembers = shape.isRemembered() || unlock.isNewDrive() || stored.isEmpty();
+        Opening requested = wanted(owners.id(), used);
         TrustStore trustStore = link.trustStore(owners);
         OpeningSigner opener = OpeningSigner.of(link.login(owners), trustStore);
         if (noWait || unlock.isSkipped()) {
             return open(requested, opener, owners, trustStore, null);
         }
-        ControllerUnlock.Terms terms = unlock.prepare(link.project(), owners, trustStore, opener, drive);
+        ControllerUnlock.Terms terms = unlock.prepare(link.project(), owners, trustStore, opener, drive, used);
         try (DriveKeySealer sealer = terms.drive()) {
-            return open(requested, opener, owners, trustStore, terms);
+            int status = open(requested, opener, owners, trustStore, terms);
+            if (remembers && status == ExitCode.OK.code()) {
+                used.write(defaultsFile(owners.id()));
+            }
+            return status;
         }
+    }
+
+    /** Returns what an earlier opening of the drive stored; a wrong name of a drive is refused later, and has none. */
+    private Optional<OpeningDefaults> readDefaults(String project) throws IOException {
+        return Opening.isDrive(drive) ? OpeningDefaults.read(defaultsFile(project)) : Optional.empty();
+    }
+
+    private Path defaultsFile(String project) {
+        return unlock.driveFolder(project, drive).resolve("defaults");
     }
 
     /**
@@ -218,7 +199,7 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     }
 
     /** Returns the opening without its epoch, which is used once and therefore allocated last. */
-    private Opening wanted(String project) {
+    private Opening wanted(String project, OpeningDefaults used) {
         Instant now = Instant.now();
         try {
             return new Opening(
@@ -229,9 +210,9 @@ public final class ProjectOpenCommand implements Callable<Integer> {
                     now.plus(EXPIRES),
                     drive,
                     makeMib == null ? 0 : makeMib,
-                    cpus,
-                    memoryMib,
-                    time.minutes());
+                    used.cpus(),
+                    used.memoryMib(),
+                    used.minutes());
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }

@@ -23,6 +23,8 @@ import picocli.CommandLine.Option;
 /** Options for the appraisal of a controlling VM and for what it is given. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class UnlockOptions {
+    private static final int MTU = 1500;
+
     @Option(
             names = "--no-unlock",
             description = "Only open: the VM is neither appraised nor unlocked, and ends after a time limit.")
@@ -52,9 +54,9 @@ final class UnlockOptions {
     @Option(
             names = "--mtu",
             paramLabel = "BYTES",
-            defaultValue = "1500",
-            description = "The MTU of the site's network between VMs; default: ${DEFAULT-VALUE}.")
-    private int mtu;
+            description = "The MTU of the site's network between VMs; default: that of the drive's first opening "
+                    + "on this device, or " + MTU + ".")
+    private @Nullable Integer mtu;
 
     @Option(
             names = "--boot-time",
@@ -77,14 +79,34 @@ final class UnlockOptions {
         return skipped;
     }
 
+    boolean isNewDrive() {
+        return drive.isNewDrive();
+    }
+
+    /** Returns what this opening has from its options and, where they are not given, from an earlier one. */
+    OpeningDefaults defaults(OpeningShapeOptions shape, Optional<OpeningDefaults> stored) {
+        return new OpeningDefaults(
+                shape.cpus(stored),
+                shape.memoryMib(stored),
+                shape.minutes(stored),
+                drive.keyFile(stored.flatMap(OpeningDefaults::driveKey)),
+                mtu == null ? stored.map(OpeningDefaults::mtu).orElse(MTU) : mtu);
+    }
+
     /**
      * Prompts for passphrases and reads all files, before anything is opened.
      *
      * @param project the options of the project, whose profile has defaults
      * @param name the project's name of the drive
+     * @param used the file of the drive key, and the MTU
      */
     ControllerUnlock.Terms prepare(
-            ProjectOption project, ProjectHistory owners, TrustStore trustStore, OpeningSigner opener, String name)
+            ProjectOption project,
+            ProjectHistory owners,
+            TrustStore trustStore,
+            OpeningSigner opener,
+            String name,
+            OpeningDefaults used)
             throws IOException {
         Path kept = kept(owners.id());
         Optional<ByteString> members = files.members();
@@ -92,7 +114,8 @@ final class UnlockOptions {
         SignedPolicy signed = SignedPolicy.loadNewest(kept.resolve("policy"), policy(project), owners, Instant.now());
         CertificateIssuer issuer =
                 CertificateIssuer.of(owners, project.certificate(certificate), keys.open(project::key));
-        DriveKeySealer lock = drive.openSealer(owners.id(), name, opener.name().id(), driveFolder(owners.id(), name));
+        DriveKeySealer lock = drive.openSealer(
+                owners.id(), name, opener.name().id(), driveFolder(owners.id(), name), used.driveKey());
         return new ControllerUnlock.Terms(
                 owners,
                 trustStore,
@@ -103,7 +126,7 @@ final class UnlockOptions {
                 drive.isNewDrive(),
                 members,
                 settings,
-                mtu,
+                used.mtu(),
                 new UnlockRecordFile(kept.resolve("unlocked")),
                 Duration.ofSeconds(seconds));
     }
