@@ -4,6 +4,7 @@ import io.netty.channel.Channel;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,12 +31,19 @@ final class LoopbackCircuits {
     /** Of circuits from now on, one after the other. */
     volatile Supplier<FaultyPath> paths = FaultyPath::sound;
 
+    /** Why the target refuses each circuit; empty for one that does not. */
+    volatile Optional<CloseReason> refusal = Optional.empty();
+
     void serve(CertificateName name, Channel attached) {
         served.put(name, attached);
     }
 
     void asked(Channel stream, StreamRequest request) {
         if (request instanceof StreamRequest.Circuit circuit) {
+            if (refusal.isPresent()) {
+                StreamResponse.refuse(stream, new CircuitClose(CircuitClose.Side.TARGET, refusal.get()));
+                return;
+            }
             Channel target = served.get(circuit.to());
             if (target == null) {
                 StreamResponse.refuse(stream, CircuitClose.byRelay(CloseReason.UNKNOWN));

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
+import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.ticket.OpeningStatus;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -68,6 +69,18 @@ class ProjectStatusTest extends OpenerDeviceFixture {
         state(opening(TicketState.RUNNING, true, true, 600), "open");
         state(opening(TicketState.RUNNING, false, false, 600), "lost");
         state(opening(TicketState.ENDED, false, false, 600), "closed");
+    }
+
+    @Test
+    void a_reachable_VM_says_itself_whether_it_is_locked_or_starts() throws Exception {
+        OpeningStatus reachable = opening(TicketState.RUNNING, true, false, 60);
+        relay.exchange().refusal = Optional.of(CloseReason.LOCKED);
+        state(reachable, "locked");
+        relay.exchange().refusal = Optional.of(CloseReason.STARTING);
+        state(reachable, "unlocked");
+        assertThat(output("member")).contains("its Local Slurm starts: try again in about a minute");
+        relay.exchange().refusal = Optional.of(CloseReason.REFUSED);
+        state(reachable, "open");
     }
 
     @Test

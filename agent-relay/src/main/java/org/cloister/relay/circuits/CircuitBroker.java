@@ -121,11 +121,14 @@ public final class CircuitBroker {
     }
 
     /** Refuses the circuit because the target rejects it or cannot serve it. */
-    public void onDialRefused(CircuitLink link, DialBackToken token) {
+    public void onDialRefused(CircuitLink link, DialBackToken token, CloseReason reason) {
         PendingCircuit circuit = pending.get(token);
         if (circuit != null && circuit.to == link && pending.remove(token, circuit)) {
             circuit.reservation.close();
-            refuse(circuit.opener, new CircuitClose(CircuitClose.Side.TARGET, CloseReason.REFUSED));
+            refuse(
+                    circuit.opener,
+                    new CircuitClose(
+                            CircuitClose.Side.TARGET, reason.isRefusalOfTarget() ? reason : CloseReason.REFUSED));
         }
     }
 

@@ -92,7 +92,7 @@ public final class AttachMessageHandler {
         } else if (message instanceof AgentMessage.Unserve unserve) {
             registry.unserve(link, unserve.name());
         } else if (message instanceof AgentMessage.DialRefused refused) {
-            circuits.onDialRefused(link, refused.token());
+            circuits.onDialRefused(link, refused.token(), refused.reason());
         } else if (message instanceof AgentMessage.RevocationsKept kept) {
             link.onRevocationsStored(kept.list());
         } else if (message instanceof AgentMessage.Renew renew) {

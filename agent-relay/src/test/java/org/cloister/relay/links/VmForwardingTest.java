@@ -191,6 +191,23 @@ class VmForwardingTest {
     }
 
     @Test
+    void a_vms_reason_reaches_the_opener_and_what_no_target_may_say_becomes_a_refusal() throws Exception {
+        controller.answer(fixture.controller, null, null);
+        ClientLink link = fixture.link(fixture.device);
+        for (CloseReason reason : List.of(CloseReason.LOCKED, CloseReason.STARTING, CloseReason.REVOKED)) {
+            var opening = Circuit.open(
+                    link,
+                    RelayFixture.terms(fixture.member, fixture.controller),
+                    fixture.credential(fixture.member),
+                    fixture.trust,
+                    atOpener.application());
+            attachment.refuse(controller.dials.poll(20, TimeUnit.SECONDS), reason);
+            String passed = reason == CloseReason.REVOKED ? "refused" : reason.toString();
+            assertThatThrownBy(() -> RelayFixture.get(opening)).hasMessageContaining("target " + passed);
+        }
+    }
+
+    @Test
     void another_vms_token_is_good_for_nothing() throws Exception {
         AgentAttachStream workers = worker.attachment();
         controller.answer(fixture.controller, null, null);

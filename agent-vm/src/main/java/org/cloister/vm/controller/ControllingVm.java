@@ -69,6 +69,8 @@ public final class ControllingVm implements AgentLinkListener {
     private final AtomicReference<@Nullable AgentAttachStream> servedAttachment = new AtomicReference<>();
     private volatile @Nullable AgentAttachStream attachment;
     private volatile @Nullable RunningProject runningProject;
+    /** Whether the opener's keys have arrived. */
+    private volatile boolean keysReceived;
     /** Used on the work thread only. */
     private @Nullable OpenedProject openedProject;
 
@@ -147,13 +149,17 @@ public final class ControllingVm implements AgentLinkListener {
     @Override
     public void onDial(AgentAttachStream attached, RelayMessage.Dial dial) {
         RunningProject running = runningProject;
+        Optional<CloseReason> early = running == null
+                ? EarlyDialDecision.refusal(dial.from(), assignment.requester(), keysReceived)
+                : Optional.empty();
         if (over.get()) {
             attached.refuse(dial, CloseReason.REFUSED);
-        } else if (!dial.from().role().equals(CertificateRole.WORKER.toString()) && !SshGateway.isPerson(dial.from())) {
+        } else if (early.isPresent()) {
+            LOG.info("{}: refused: the project is not running yet: {}", dial.from(), early.get());
+            attached.refuse(dial, early.get());
+        } else if (running == null
+                || !dial.from().role().equals(CertificateRole.WORKER.toString()) && !SshGateway.isPerson(dial.from())) {
             unlockServer.onDial(attached, dial);
-        } else if (running == null) {
-            LOG.info("{}: refused: the project is not running yet", dial.from());
-            attached.refuse(dial, CloseReason.REFUSED);
         } else {
             running.onDial(attached, dial);
         }
@@ -234,6 +240,7 @@ public final class ControllingVm implements AgentLinkListener {
     }
 
     private VmMessage.Opened open(VerifiedUnlock unlocked) throws UnlockRefused {
+        keysReceived = true;
         OpenedProject.OpenResult result = OpenedProject.open(environment, keys, unlocked);
         openedProject = result.project();
         // Uses the time that the opener sent: lists that were received earlier may have been invalid by the host's

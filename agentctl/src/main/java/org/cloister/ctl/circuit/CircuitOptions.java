@@ -13,6 +13,7 @@ import org.cloister.base.encoding.Digest;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.profile.NamedContents;
 import org.cloister.ctl.profile.ProjectProfile;
+import org.cloister.protocol.circuit.CircuitException;
 import org.cloister.protocol.circuit.CircuitTerms;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.EnvelopeRefusedException;
@@ -72,8 +73,17 @@ public final class CircuitOptions {
     }
 
     /** Opens a circuit for this person, who has the role, and runs the conversation on it. */
-    @SuppressWarnings("try") // open resources are declared only to be closed
     public void open(CertificateName to, CertificateRole role, Circuit.Application application, CircuitSession use)
+            throws IOException, InterruptedException {
+        try {
+            connect(to, role, application, use);
+        } catch (CircuitException e) {
+            throw new IOException(RefusalText.of(to, e), e);
+        }
+    }
+
+    @SuppressWarnings("try") // open resources are declared only to be closed
+    private void connect(CertificateName to, CertificateRole role, Circuit.Application application, CircuitSession use)
             throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
         TrustStore trustStore = link.trustStore(owners);

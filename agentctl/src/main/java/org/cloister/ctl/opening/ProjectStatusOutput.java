@@ -9,6 +9,7 @@ import java.util.Locale;
 import java.util.Optional;
 import org.cloister.ctl.output.CommandOutput;
 import org.cloister.ctl.output.TextTable;
+import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.ProjectHistory;
@@ -21,9 +22,15 @@ import org.cloister.protocol.ticket.TicketState;
  * Output of a project's state as its relay reports it.
  *
  * @param opener the identity of this login, if it may open the project
+ * @param phase reason for which a VM that can be reached refused this device; empty if it was not asked or did not
+ *     answer
  */
 record ProjectStatusOutput(
-        ProjectHistory owners, Optional<CertifiedIdentity> opener, RelayTicketMessage.Openings answer, Instant now)
+        ProjectHistory owners,
+        Optional<CertifiedIdentity> opener,
+        RelayTicketMessage.Openings answer,
+        Optional<CloseReason> phase,
+        Instant now)
         implements CommandOutput {
     /** Time for a VM to boot and to connect. */
     private static final Duration BOOT = Duration.ofMinutes(3);
@@ -33,6 +40,7 @@ record ProjectStatusOutput(
         WAITING("waits for a host"),
         STARTING("its VM boots"),
         LOCKED("its VM runs and waits for its opener's device: agentctl project open unlocks it"),
+        UNLOCKED("its VM was unlocked and its Local Slurm starts: try again in about a minute"),
         OPEN("at work"),
         LOST("its VM does not answer; running workers continue for " + HandoverDocument.LEASE.toHours()
                 + " h without it: agentctl project open starts it again");
@@ -50,14 +58,14 @@ record ProjectStatusOutput(
     }
 
     /** Returns the opening that has not ended; a relay ends earlier ones for a later one. */
-    private Optional<OpeningStatus> present() {
+    static Optional<OpeningStatus> present(RelayTicketMessage.Openings answer) {
         return answer.openings().stream()
                 .filter(each -> each.state() != TicketState.ENDED)
                 .findFirst();
     }
 
     private ProjectState state() {
-        Optional<OpeningStatus> present = present();
+        Optional<OpeningStatus> present = present(answer);
         if (present.isEmpty()) {
             return ProjectState.CLOSED;
         }
@@ -69,12 +77,22 @@ record ProjectStatusOutput(
             return ProjectState.OPEN;
         }
         if (opening.reachable()) {
-            return ProjectState.LOCKED;
+            return reachedState();
         }
         boolean boots = opening.claimed()
                 .filter(time -> Duration.between(time, now).compareTo(BOOT) < 0)
                 .isPresent();
         return boots ? ProjectState.STARTING : ProjectState.LOST;
+    }
+
+    /** Returns the state of a VM that can be reached and has no stream of tickets. */
+    private ProjectState reachedState() {
+        return switch (phase.orElse(CloseReason.LOCKED)) {
+            case STARTING -> ProjectState.UNLOCKED;
+            // At work, a VM refuses a device as such; its stream of tickets was lost and comes again.
+            case REFUSED -> ProjectState.OPEN;
+            default -> ProjectState.LOCKED;
+        };
     }
 
     private List<String> ownerIds() {
@@ -120,7 +138,7 @@ record ProjectStatusOutput(
 
     /** Returns the present opening, or the last one. */
     private Optional<OpeningStatus> shown() {
-        return present().or(() -> answer.openings().stream().findFirst());
+        return present(answer).or(() -> answer.openings().stream().findFirst());
     }
 
     @Override

@@ -12,6 +12,8 @@ public enum CloseReason {
     VERSION(426),
     LIMIT(429),
     REFUSED(502),
+    LOCKED(503),
+    STARTING(503),
     DRAINING(503),
     NO_ANSWER(504),
     IDLE(0),
@@ -31,6 +33,11 @@ public enum CloseReason {
     /** Returns HTTP's status, or 0 for a reason that can only end an open circuit. */
     public int status() {
         return status;
+    }
+
+    /** Returns whether a target may refuse a circuit for this reason; a relay passes on no other. */
+    public boolean isRefusalOfTarget() {
+        return this == REFUSED || this == LOCKED || this == STARTING;
     }
 
     public static CloseReason parse(CharSequence word) throws MalformedException {
