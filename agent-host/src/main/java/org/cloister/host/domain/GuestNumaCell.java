@@ -23,7 +23,7 @@ record GuestNumaCell(int firstCpu, int lastCpu, int memoryMib, int node) {
             return List.of();
         }
         int cpus = nodes.stream().mapToInt(GuestNumaCell::count).sum();
-        long rest = pages - nodes.size();
+        long rest = (long) pages - nodes.size();
         List<GuestNumaCell> cells = new ArrayList<>();
         int first = 0;
         for (HostNumaNode node : nodes) {
