@@ -26,7 +26,7 @@ public final class DomainXml {
     private DomainXml(DomainSpec spec) {
         this.spec = spec;
         int pageMib = Math.max(1, spec.backing().hugepageKib().orElse(0) / KIB_A_MIB);
-        this.cells = GuestNumaCell.divide(spec.cpus().nodes(), spec.memoryMib(), pageMib);
+        this.cells = List.copyOf(GuestNumaCell.divide(spec.cpus().nodes(), spec.memoryMib(), pageMib));
     }
 
     public static String of(DomainSpec spec) {

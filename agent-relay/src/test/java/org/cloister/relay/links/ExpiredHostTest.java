@@ -49,7 +49,7 @@ import org.junit.jupiter.api.io.TempDir;
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class ExpiredHostTest {
     private static final Duration DAY = Duration.ofHours(24);
-    private static final CertificateName DESK = new CertificateName("ca", "desk", CertificateName.SITE);
+    private static final CertificateName AUTHORITY = new CertificateName("ca", "desk", CertificateName.SITE);
 
     @TempDir
     private Path folder;
@@ -99,18 +99,18 @@ class ExpiredHostTest {
 
     @Test
     void a_host_renews_its_expired_certificate_and_attaches_with_the_new_one() throws Exception {
-        RawAttachStream desk = new RawAttachStream(fixture, fixture.credential(DESK));
+        RawAttachStream authority = new RawAttachStream(fixture, fixture.credential(AUTHORITY));
         List<X509Certificate> stored = new CopyOnWriteArrayList<>();
         RenewalClient renewal = new RenewalClient(expired(), fixture.site.anchors(), stored::add, new Random(1));
         try (TestAgent host = new TestAgent(fixture, renewal, fixture.relay.address())) {
-            RelayMessage.RenewalRequested request = desk.receive(RelayMessage.RenewalRequested.class);
+            RelayMessage.RenewalRequested request = authority.receive(RelayMessage.RenewalRequested.class);
             assertThat(request.from()).isEqualTo(RelayFixture.HOST);
             assertThat(registered()).as("a link that others could see").isEmpty();
             assertThat(host.attachments).isEmpty();
             EnrolmentRequest parsed = EnrolmentRequest.parse(request.request().toByteArray());
             byte[] fresh = fixture.site.authority.issue(
                     RelayFixture.HOST, SubjectPublicKey.of(parsed.request().key()), Instant.now(), DAY);
-            desk.send(new AgentMessage.RenewalAnswered(request.id(), RenewalResult.granted(fresh)));
+            authority.send(new AgentMessage.RenewalAnswered(request.id(), RenewalResult.granted(fresh)));
             host.attachment();
             assertThat(stored).containsExactly(PemCredentialFile.certificate(fresh));
             assertThat(registered().orElseThrow().identity.serial())

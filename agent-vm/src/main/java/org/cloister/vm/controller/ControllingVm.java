@@ -152,16 +152,17 @@ public final class ControllingVm implements AgentLinkListener {
         Optional<CloseReason> early = running == null
                 ? EarlyDialDecision.refusal(dial.from(), assignment.requester(), keysReceived)
                 : Optional.empty();
+        boolean isServed =
+                dial.from().role().equals(CertificateRole.WORKER.toString()) || SshGateway.isPerson(dial.from());
         if (over.get()) {
             attached.refuse(dial, CloseReason.REFUSED);
         } else if (early.isPresent()) {
             LOG.info("{}: refused: the project is not running yet: {}", dial.from(), early.get());
             attached.refuse(dial, early.get());
-        } else if (running == null
-                || !dial.from().role().equals(CertificateRole.WORKER.toString()) && !SshGateway.isPerson(dial.from())) {
-            unlockServer.onDial(attached, dial);
-        } else {
+        } else if (running != null && isServed) {
             running.onDial(attached, dial);
+        } else {
+            unlockServer.onDial(attached, dial);
         }
     }
 

@@ -18,6 +18,7 @@ import org.cloister.transport.tls.TlsCredential;
  * Question to a controlling VM how far its opening is: a circuit from a device's own name, which the VM always refuses,
  * with a reason that answers it (docs/protocol.md, section 9).
  */
+@SuppressWarnings("FutureReturnValueIgnored") // a circuit that opens in spite of all is closed without waiting
 final class ControllerPhaseQuery {
     private static final long WAIT_S = 15;
     /** No policy is needed for a circuit that is never opened. */

@@ -10,7 +10,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.Spec.Target;
 
-/** Options for the size and the time limit of a controlling VM, with what an earlier opening stored as their defaults. */
+/** Options for the size and the time limit of a controlling VM; an earlier opening may have stored their values. */
 final class OpeningShapeOptions {
     @Option(
             names = "--cpus",
@@ -79,16 +79,16 @@ final class OpeningShapeOptions {
     }
 
     private int value(
-            String option,
-            @Nullable Integer given,
+            String name,
+            @Nullable Integer option,
             Optional<OpeningDefaults> stored,
             Function<OpeningDefaults, Integer> field) {
-        if (given != null) {
-            return given;
+        if (option != null) {
+            return option;
         }
         return stored.map(field)
                 .orElseThrow(() -> new ParameterException(
                         spec.commandLine(),
-                        "missing option " + option + ": the first opening of a drive on this device needs it"));
+                        "missing option " + name + ": the first opening of a drive on this device needs it"));
     }
 }

@@ -65,10 +65,10 @@ public final class ProjectOption {
     }
 
     /** Returns the certificate of an option, or the profile's; empty for an owner who has none. */
-    public Optional<NamedContents> certificate(@Nullable Path given) throws IOException {
-        return given == null
+    public Optional<NamedContents> certificate(@Nullable Path file) throws IOException {
+        return file == null
                 ? profile().flatMap(ProjectProfile::certificate)
-                : Optional.of(NamedContents.readCertificate(given));
+                : Optional.of(NamedContents.readCertificate(file));
     }
 
     /**
