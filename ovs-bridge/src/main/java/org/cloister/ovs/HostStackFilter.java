@@ -9,7 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.cloister.base.process.Nft;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ovs.io.OvsException;
@@ -39,6 +41,9 @@ final class HostStackFilter {
     private final String table;
     private final String rules;
     private final ExecutorService worker;
+    private final RulesMonitor monitor;
+    /** Set while a check waits for the worker: one is enough for all removals before it. */
+    private final AtomicBoolean checking = new AtomicBoolean();
     /**
      * nftables' listing of the installed rules, with the handles that it assigned: a change by another program shows.
      */
@@ -56,14 +61,17 @@ final class HostStackFilter {
         this.table = "cloister-" + config.bridge();
         this.rules = rules(table, config.devicePrefix());
         this.worker = Executors.newSingleThreadExecutor(new DefaultThreadFactory(config.bridge() + "-shield", true));
+        this.monitor = new RulesMonitor(config.nft(), table, this::onRemoval);
     }
 
     void start() {
+        monitor.start();
         worker.execute(this::install);
     }
 
     /** Stops the worker. The rules stay, as the ports do. */
     void close() {
+        monitor.close();
         worker.shutdownNow();
         try {
             worker.awaitTermination(1, TimeUnit.SECONDS);
@@ -84,8 +92,19 @@ final class HostStackFilter {
 
     /** Checks that the rules are as installed, and installs them again if they differ. */
     void check() {
-        if (up) {
-            worker.execute(this::compare);
+        if (up && checking.compareAndSet(false, true)) {
+            worker.execute(() -> {
+                checking.set(false);
+                compare();
+            });
+        }
+    }
+
+    private void onRemoval() {
+        try {
+            loop.execute(this::check);
+        } catch (RejectedExecutionException e) {
+            LOG.debug("shield table={} is not checked any more: its bridge is closed", table);
         }
     }
 
