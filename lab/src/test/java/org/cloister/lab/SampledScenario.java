@@ -38,7 +38,7 @@ public @interface SampledScenario {
                 return ConditionEvaluationResult.enabled("all cases run");
             }
             // Turns are the rest of a division by 12: each turn has each case.
-            long drawn = Math.floorMod(Math.floorDiv(seed, 12L), (long) own.cases());
+            long drawn = Math.floorMod(Math.floorDiv(seed, 13L), (long) own.cases());
             return drawn == own.value()
                     ? ConditionEvaluationResult.enabled("drawn")
                     : ConditionEvaluationResult.disabled("case " + drawn + " is drawn");

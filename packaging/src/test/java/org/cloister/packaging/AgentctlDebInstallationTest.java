@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")
-@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|6|7|9|10", disabledReason = "not its turn")
+@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|12|6|7|9|10", disabledReason = "not its turn")
 class AgentctlDebInstallationTest {
     /** dpkg's own records and logs, and /tmp, where the test puts packages and Java its statistics. */
     private static final List<String> NOT_OURS =

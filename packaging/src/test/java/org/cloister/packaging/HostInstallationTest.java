@@ -9,7 +9,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")
-@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|6|8|10", disabledReason = "not its turn")
+@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|12|6|8|10", disabledReason = "not its turn")
 class HostInstallationTest extends DaemonInstallationContract {
     private static final String ARCHIVE = "/var/cache/cloister/agent-host.jsa";
 

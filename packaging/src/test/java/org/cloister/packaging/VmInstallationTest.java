@@ -10,7 +10,7 @@ import org.junit.jupiter.api.condition.DisabledIfSystemProperty;
 @Tag("ground")
 @Tag("packages")
 @Tag("scenario")
-@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|7|8|10|11", disabledReason = "not its turn")
+@DisabledIfSystemProperty(named = "cloister.turn", matches = "[0-5]|12|7|8|10|11", disabledReason = "not its turn")
 class VmInstallationTest extends DaemonInstallationContract {
     private static final String ARCHIVE = "/var/cache/cloister/agent-vm.jsa";
 

@@ -113,9 +113,6 @@ public final class BootedSite {
             machine.write("/etc/chrony/chrony.conf", source + "driftfile /var/lib/chrony/chrony.drift\nmakestep 1 3\n");
             machine.succeed("systemctl enable --now chrony");
         }
-        for (BootedMachine host : hosts()) {
-            host.succeed("chronyc waitsync 120 0 0 1");
-        }
     }
 
     /** Returns the running site of this name. */

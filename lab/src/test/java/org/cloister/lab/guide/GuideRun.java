@@ -4,12 +4,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
+import org.cloister.lab.Poll;
+import org.cloister.lab.ProgressLog;
 import org.cloister.lab.booted.BootedMachine;
 import org.cloister.lab.booted.BootedSite;
 import org.cloister.lab.booted.OwnDevice;
@@ -24,6 +27,14 @@ import org.cloister.lab.guide.GuideStep.Settings;
 final class GuideRun {
     /** For a block; the slowest opens a project or waits for a job. */
     private static final Duration LIMIT = Duration.ofMinutes(20);
+
+    private static final Duration PAUSE = Duration.ofSeconds(5);
+
+    /** A terminal stays in the folder to which its user has changed. */
+    private static final String AT_TERMINAL = """
+            cd "$(cat ~/.guide-folder 2>/dev/null || echo ~)"
+            trap 'pwd >~/.guide-folder' EXIT
+            %s""";
 
     private final BootedSite site;
     /** What readers replace, and by what. */
@@ -67,17 +78,20 @@ final class GuideRun {
         StringBuilder output = new StringBuilder();
         for (String name : step.machines()) {
             BootedMachine machine = site.machine(name);
-            machine.write("/root/guide", replaced(step.script()));
-            LabCommand typed = machine.terminal("bash -euo pipefail guide");
-            output.append(succeed("line " + step.line() + " on " + name, typed));
+            machine.write("/root/.guide", AT_TERMINAL.formatted(replaced(step.script())));
+            output.append(type(
+                    "line " + step.line() + " on " + name,
+                    step.repeated(),
+                    () -> machine.terminal("bash -euo pipefail ~/.guide")));
         }
         return output.toString();
     }
 
     private String atDevice(PersonCommands step) throws IOException {
         OwnDevice device = site.device(step.person());
-        Path script = Files.writeString(device.home().resolve("guide"), replaced(step.script()));
-        return succeed("line " + step.line() + " as " + step.person(), device.terminal(script));
+        Path script = device.home().resolve(".guide");
+        Files.writeString(script, AT_TERMINAL.formatted(replaced(step.script())));
+        return type("line " + step.line() + " as " + step.person(), step.repeated(), () -> device.terminal(script));
     }
 
     private String write(PersonFile step) throws IOException {
@@ -135,13 +149,21 @@ final class GuideRun {
         return result;
     }
 
-    private static String succeed(String what, LabCommand typed) throws IOException {
-        LabCommand.Output output = typed.within(LIMIT).run();
-        if (output.exit() != 0) {
-            throw new LabException(
-                    what + ": exit " + output.exit() + ": " + output.out() + output.err(), "type it by hand");
-        }
-        return output.out();
+    private static String type(String what, boolean repeated, ProgressLog.Computation<LabCommand> typed)
+            throws IOException {
+        List<LabCommand.Output> outputs = new ArrayList<>();
+        Poll.until(what, repeated ? LIMIT : Duration.ZERO, "type it by hand", PAUSE, () -> {
+            outputs.add(0, typed.run().within(LIMIT).run());
+            if (outputs.get(0).exit() != 0 && !repeated) {
+                throw new LabException(what + ": exit " + text(outputs.get(0)), "type it by hand");
+            }
+            return outputs.get(0).exit() == 0;
+        });
+        return outputs.get(0).out();
+    }
+
+    private static String text(LabCommand.Output output) {
+        return output.exit() + ": " + output.out() + output.err();
     }
 
     static List<GuideStep> steps(Path guide) throws IOException {

@@ -10,7 +10,9 @@ import java.util.regex.Pattern;
  *
  * <ul>
  *   <li>{@code <!-- run on MACHINE... -->}: commands of root on each of these machines of the site;
- *   <li>{@code <!-- run as PERSON -->}: commands of a person on a device of their own;
+ *   <li>{@code <!-- run as PERSON -->}: commands of a person on a device of their own; with {@code , and as OTHER} the
+ *       other does the same, with their own name in place of the first one's;
+ *   <li>either of them {@code until it succeeds}: the reader tries it again where it does not yet;
  *   <li>{@code <!-- file NAME as PERSON -->}: content of a file;
  *   <li>{@code <!-- set NAME on MACHINE -->}: keys of a TOML file that is there;
  *   <li>{@code <!-- not run: REASON -->};
@@ -21,9 +23,11 @@ sealed interface GuideStep {
     /** Returns the line of the block, or of the comment without one, from 1. */
     int line();
 
-    record MachineCommands(int line, List<String> machines, String script) implements GuideStep {}
+    /** @param repeated whether the reader tries again until it succeeds */
+    record MachineCommands(int line, List<String> machines, boolean repeated, String script) implements GuideStep {}
 
-    record PersonCommands(int line, String person, String script) implements GuideStep {}
+    /** @param repeated whether the reader tries again until it succeeds */
+    record PersonCommands(int line, String person, boolean repeated, String script) implements GuideStep {}
 
     record PersonFile(int line, String person, String name, String content) implements GuideStep {}
 
@@ -41,6 +45,7 @@ sealed interface GuideStep {
         }
     }
 
+    String REPEATED = " until it succeeds";
     Pattern COMMENT = Pattern.compile("<!-- (run on|run as|file|set|not run:|carry) (.+) -->");
     Pattern CARRIED = Pattern.compile("([a-z0-9]+:\\S+) to ([a-z0-9]+:\\S+(?: [a-z0-9]+:\\S+)*)");
 
@@ -62,34 +67,48 @@ sealed interface GuideStep {
                 }
                 steps.add(new Carried(here, PlacedFile.parse(carried.group(1)), to));
             }
-            blocks.stream().filter(block -> block.line() == here).forEach(block -> steps.add(of(block)));
+            blocks.stream().filter(block -> block.line() == here).forEach(block -> steps.addAll(of(block)));
         }
         return steps;
     }
 
-    private static GuideStep of(GuideBlock block) {
+    private static List<GuideStep> of(GuideBlock block) {
         Matcher comment = COMMENT.matcher(block.comment());
+        int line = block.line();
         require(
                 comment.matches(),
-                block.line(),
+                line,
                 "no comment above this block says where it runs; want <!-- run on MACHINE -->, <!-- run as PERSON -->"
                         + " or <!-- not run: REASON -->");
-        String[] words = comment.group(2).split(" ", -1);
+        String what = comment.group(2);
+        boolean repeated = what.endsWith(REPEATED);
+        if (repeated) {
+            what = what.substring(0, what.length() - REPEATED.length());
+        }
+        String[] words = what.split(" ", -1);
         return switch (comment.group(1)) {
-            case "run on" -> new MachineCommands(block.line(), List.of(words), block.text());
-            case "run as" -> new PersonCommands(block.line(), words[0], block.text());
+            case "run on" -> List.of(new MachineCommands(line, List.of(words), repeated, block.text()));
+            case "run as" -> people(line, what.split(", and as ", -1), repeated, block.text());
             case "file" -> {
-                require(words.length == 3 && words[1].equals("as"), block.line(), "want <!-- file NAME as PERSON -->");
-                yield new PersonFile(block.line(), words[2], words[0], block.text());
+                require(words.length == 3 && words[1].equals("as"), line, "want <!-- file NAME as PERSON -->");
+                yield List.of(new PersonFile(line, words[2], words[0], block.text()));
             }
             case "set" -> {
-                require(words.length == 3 && words[1].equals("on"), block.line(), "want <!-- set NAME on MACHINE -->");
-                yield new Settings(block.line(), words[2], words[0], block.text());
+                require(words.length == 3 && words[1].equals("on"), line, "want <!-- set NAME on MACHINE -->");
+                yield List.of(new Settings(line, words[2], words[0], block.text()));
             }
-            case "not run:" -> new NotRun(block.line(), comment.group(2), block.text());
-            default ->
-                throw new IllegalArgumentException("line " + block.line() + ": a comment that carries has no block");
+            case "not run:" -> List.of(new NotRun(line, what, block.text()));
+            default -> throw new IllegalArgumentException("line " + line + ": a comment that carries has no block");
         };
+    }
+
+    private static List<GuideStep> people(int line, String[] people, boolean repeated, String script) {
+        List<GuideStep> steps = new ArrayList<>();
+        for (String person : people) {
+            String own = script.replaceAll("\\b" + people[0] + "\\b", person);
+            steps.add(new PersonCommands(line, person, repeated, own));
+        }
+        return steps;
     }
 
     private static void require(boolean holds, int line, String wanted) {

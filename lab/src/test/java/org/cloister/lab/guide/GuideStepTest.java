@@ -38,12 +38,13 @@ class GuideStepTest {
                 """;
         assertThat(GuideStep.parse(guide))
                 .containsExactly(
-                        new MachineCommands(7, List.of("admin", "h1"), "agentctl site init --site ca\nls \\\n    ca\n"),
+                        new MachineCommands(
+                                7, List.of("admin", "h1"), false, "agentctl site init --site ca\nls \\\n    ca\n"),
                         new Carried(
                                 13,
                                 new PlacedFile("admin", "ca/a.pem"),
                                 List.of(new PlacedFile("ann", "a.pem"), new PlacedFile("h1", "/etc/a.pem"))),
-                        new PersonCommands(16, "ann", "true\n\nfalse\n"));
+                        new PersonCommands(16, "ann", false, "true\n\nfalse\n"));
     }
 
     @Test
@@ -65,6 +66,24 @@ class GuideStepTest {
                 .containsExactly(
                         new PersonFile(2, "ann", "policy", "{\n    \"serial\": 1\n}\n"),
                         new Settings(9, "h1", "/etc/a.toml", "a = 1\n"));
+    }
+
+    @Test
+    void people_do_the_same_each_with_their_own_name_and_again_until_it_succeeds() {
+        String guide = """
+                <!-- run as ann, and as ben -->
+
+                    agentctl project key --key ann.json --out annual
+
+                <!-- run on h1 until it succeeds -->
+
+                    agentctl host status
+                """;
+        assertThat(GuideStep.parse(guide))
+                .containsExactly(
+                        new PersonCommands(3, "ann", false, "agentctl project key --key ann.json --out annual\n"),
+                        new PersonCommands(3, "ben", false, "agentctl project key --key ben.json --out annual\n"),
+                        new MachineCommands(7, List.of("h1"), true, "agentctl host status\n"));
     }
 
     @Test

@@ -11,14 +11,15 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
- * A scenario that takes long: of twelve whole runs of {@code lab/test} one or some have it, which {@code CLOISTER_SEED} says. With
+ * A scenario that takes long: of thirteen whole runs of {@code lab/test} one or some have it, which {@code CLOISTER_SEED} says. With
  * {@code --all}, by a tag or by Maven alone it always runs.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)
 @ExtendWith(RotatedScenario.Condition.class)
-@interface RotatedScenario {
-    /** The turns that have it, each 0 to 11; none should take much longer than the others. Those with VMs of a project are 0 to 5. */
+public @interface RotatedScenario {
+    /** The turns that have it, each 0 to 12; none should take much longer than the others. Those with VMs of a project are 0 to 5, and 12
+     * has a site that boots. */
     int[] value();
 
     /** Reads {@code cloister.turn}. */
