@@ -7,7 +7,7 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a member reads when the controlling VM refuses a circuit. */
+/** Texts that a member reads when the controlling VM refuses a circuit. */
 @Timeout(120)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class ControllerRefusalTest extends UnlockCommandFixture {

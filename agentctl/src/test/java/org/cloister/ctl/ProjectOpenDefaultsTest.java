@@ -11,7 +11,7 @@ import org.cloister.protocol.ticket.Opening;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What an ordinary opening has from the first one of its drive and from the profile. */
+/** An ordinary opening, which has its values from the first one of its drive and from the profile. */
 @Timeout(180)
 @SuppressWarnings("NullAway") // what is missing shows as a failed test
 class ProjectOpenDefaultsTest extends UnlockCommandFixture {
