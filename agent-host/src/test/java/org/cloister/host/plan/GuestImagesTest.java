@@ -152,14 +152,14 @@ class GuestImagesTest {
     void many_starts_from_a_new_image_read_it_once() throws Exception {
         link("1.0");
         int starts = 8;
-        CountDownLatch together = new CountDownLatch(starts);
+        CountDownLatch ready = new CountDownLatch(starts);
         ExecutorService threads = Executors.newFixedThreadPool(starts);
         try {
             List<Future<GuestImage>> found = new ArrayList<>();
             for (int start = 0; start < starts; start++) {
                 found.add(threads.submit(() -> {
-                    together.countDown();
-                    together.await();
+                    ready.countDown();
+                    ready.await();
                     return images.current();
                 }));
             }
