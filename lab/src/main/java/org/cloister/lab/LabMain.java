@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.bench.Benches;
 import org.cloister.lab.booted.BootedSite;
-import org.cloister.lab.booted.SiteCommand;
+import org.cloister.lab.booted.BootedSiteCommand;
 import org.cloister.lab.demo.Demo;
 import org.cloister.lab.project.LoadedClasses;
 import picocli.CommandLine;
@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
         name = "lab",
         mixinStandardHelpOptions = true,
         description = "A whole cluster on one machine.",
-        subcommands = SiteCommand.class)
+        subcommands = BootedSiteCommand.class)
 public final class LabMain {
     private static final int EXIT_FAILED = 1;
 

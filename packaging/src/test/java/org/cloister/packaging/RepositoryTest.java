@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What {@code packaging/repository} makes, read by apt and dnf over HTTP. */
+/** Reads what {@code packaging/repository} makes with apt and dnf, over HTTP. */
 @Tag("ground")
 class RepositoryTest {
     @TempDir

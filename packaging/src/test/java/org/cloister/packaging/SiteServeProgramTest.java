@@ -45,8 +45,26 @@ class SiteServeProgramTest {
             throws IOException, InterruptedException {
         assertThat(run("# mine\nsite /srv/ca\n\nrelay a:7443\nrelay b:7443\nmodule /m.so\nslot 1\nalias ca")
                         .text())
-                .isEqualTo("site\nserve\n--site\n/srv/ca\n--relay\na:7443\n--relay\nb:7443\n--module\n/m.so\n"
-                        + "--slot\n1\n--alias\nca\n--secret-fd\n3\nsecret: correct horse\n0\n");
+                .isEqualTo("""
+                        site
+                        serve
+                        --site
+                        /srv/ca
+                        --relay
+                        a:7443
+                        --relay
+                        b:7443
+                        --module
+                        /m.so
+                        --slot
+                        1
+                        --alias
+                        ca
+                        --secret-fd
+                        3
+                        secret: correct horse
+                        0
+                        """);
     }
 
     @Test

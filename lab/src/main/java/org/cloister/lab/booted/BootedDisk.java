@@ -7,7 +7,7 @@ import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 
 /**
- * What {@code lab/disk} makes of a release: a disk from which machines boot, and all that is needed to log in.
+ * Disk of a release from which machines boot, made by {@code lab/disk}, and all that is needed to log in.
  *
  * @param folder contains {@code disk} (ext4), {@code vmlinuz}, {@code initrd.img}, {@code key} (root's, SSH) and {@code
  *     known_hosts}

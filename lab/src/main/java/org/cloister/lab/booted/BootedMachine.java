@@ -15,11 +15,13 @@ import org.cloister.lab.Poll;
  * release's. Its {@code eth0} is on the management network, its {@code eth1} on the trunk.
  *
  * @param number from 2; the last part of its address
+ * @param cpus of the machine; an idle one costs a quarter of a real CPU under emulation
  * @param memoryMib of the machine, in MiB
  * @param network the site's network
  * @param folder its disk, console and sockets
  */
-public record BootedMachine(String name, int number, int memoryMib, BootedDisk disk, LabMachine network, Path folder) {
+public record BootedMachine(
+        String name, int number, int cpus, int memoryMib, BootedDisk disk, LabMachine network, Path folder) {
     /** TCG on a loaded machine of two cores. */
     private static final Duration BOOT_LIMIT = Duration.ofMinutes(10);
 

@@ -25,6 +25,7 @@ public final class BootedSite {
     private static final String MARK = "booted";
 
     private static final String NETWORK = "network";
+    private static final int HOST_CPUS = 2;
     private static final int RELAY_MIB = 2048;
     private static final int ADMIN_MIB = 1024;
 
@@ -174,11 +175,12 @@ public final class BootedSite {
     private static BootedSite of(LabHome home, Path folder, LabMachine network, Plan plan) throws IOException {
         BootedDisk disk = BootedDisk.of(home, plan.suite());
         List<BootedMachine> machines = new ArrayList<>();
-        machines.add(new BootedMachine("relay", 2, RELAY_MIB, disk, network, folder.resolve("relay")));
-        machines.add(new BootedMachine("admin", 3, ADMIN_MIB, disk, network, folder.resolve("admin")));
+        machines.add(new BootedMachine("relay", 2, 1, RELAY_MIB, disk, network, folder.resolve("relay")));
+        machines.add(new BootedMachine("admin", 3, 1, ADMIN_MIB, disk, network, folder.resolve("admin")));
         for (int i = 1; i <= plan.hosts(); i++) {
             String host = "h" + i;
-            machines.add(new BootedMachine(host, 3 + i, plan.hostMemoryMib(), disk, network, folder.resolve(host)));
+            machines.add(new BootedMachine(
+                    host, 3 + i, HOST_CPUS, plan.hostMemoryMib(), disk, network, folder.resolve(host)));
         }
         return new BootedSite(network, machines);
     }

@@ -11,8 +11,6 @@ final class QemuArguments {
      */
     private static final String CPU = "max,erms=off,la57=off";
 
-    private static final int CPUS = 2;
-
     private QemuArguments() {}
 
     static List<String> of(BootedMachine machine) {
@@ -34,7 +32,7 @@ final class QemuArguments {
                 "-cpu",
                 CPU,
                 "-smp",
-                Integer.toString(CPUS),
+                Integer.toString(machine.cpus()),
                 "-m",
                 Integer.toString(machine.memoryMib())));
         argv.addAll(boot(machine));

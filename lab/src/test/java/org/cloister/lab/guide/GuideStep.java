@@ -6,7 +6,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What a comment of a guide says about the code block below it, or about files that somebody carries:
+ * Step of a guide, from the comment above a code block, or from one about files that somebody carries:
  *
  * <ul>
  *   <li>{@code <!-- run on MACHINE... -->}: commands of root on each of these machines of the site;
@@ -111,9 +111,9 @@ sealed interface GuideStep {
         return steps;
     }
 
-    private static void require(boolean holds, int line, String wanted) {
+    private static void require(boolean holds, int line, String form) {
         if (!holds) {
-            throw new IllegalArgumentException("line " + line + ": " + wanted);
+            throw new IllegalArgumentException("line " + line + ": " + form);
         }
     }
 }

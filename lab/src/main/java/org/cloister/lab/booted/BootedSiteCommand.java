@@ -17,7 +17,7 @@ import picocli.CommandLine.Parameters;
 
 /** Subcommands of {@code lab/site}. */
 @Command(name = "site", mixinStandardHelpOptions = true, description = "A site of booted machines on this one.")
-public final class SiteCommand {
+public final class BootedSiteCommand {
     private final PrintStream out = System.out;
     private final LabHome home = LabHome.fromEnvironment();
 
