@@ -56,7 +56,8 @@ class AgentctlPackagesTest {
                 PackagingCommand.of("rpm", "-qp", "--requires", BuiltPackages.RPM.toString()).lines().stream()
                         .filter(requirement -> !requirement.startsWith("rpmlib("))
                         .toList();
-        assertThat(requirements).containsExactlyInAnyOrder("/bin/sh", "java-headless >= 1:17");
+        // Each script of the package names its shell.
+        assertThat(requirements).containsOnly("/bin/sh", "java-headless >= 1:17");
     }
 
     @Test
