@@ -10,7 +10,7 @@ import org.cloister.lab.LabMachine;
 
 /**
  * A person's own device, outside the site: a home folder with agentctl of this checkout on its PATH, in the site's
- * network.
+ * network. All people are this machine's root, so Java's home folder is not theirs.
  *
  * @param home of the person
  */
@@ -39,6 +39,8 @@ public record OwnDevice(String person, LabMachine network, Path home) {
                         "-C",
                         home.toString(),
                         "HOME=" + home,
+                        "XDG_CONFIG_HOME=" + home.resolve(".config"),
+                        "XDG_STATE_HOME=" + home.resolve(".local/state"),
                         "USER=" + person,
                         "TERM=dumb",
                         "PATH=" + path,
