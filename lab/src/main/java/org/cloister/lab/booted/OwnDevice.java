@@ -26,6 +26,8 @@ public record OwnDevice(String person, LabMachine network, Path home) {
                     Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
             Files.setPosixFilePermissions(agentctl, PosixFilePermissions.fromString("rwxr-xr-x"));
         }
+        // As a login has it, in memory.
+        network.command("install", "-d", "-m", "700", runtime(person)).succeed();
         return new OwnDevice(person, network, home);
     }
 
@@ -42,11 +44,16 @@ public record OwnDevice(String person, LabMachine network, Path home) {
                         "XDG_CONFIG_HOME=" + home.resolve(".config"),
                         "XDG_STATE_HOME=" + home.resolve(".local/state"),
                         "USER=" + person,
+                        "XDG_RUNTIME_DIR=" + runtime(person),
                         "TERM=dumb",
                         "PATH=" + path,
                         "bash",
                         "-euo",
                         "pipefail",
                         script.toString()));
+    }
+
+    private static String runtime(String person) {
+        return "/run/" + person;
     }
 }
