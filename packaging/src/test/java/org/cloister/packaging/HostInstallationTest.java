@@ -19,7 +19,7 @@ class HostInstallationTest extends DaemonInstallationContract {
 
     @Override
     void requireInstalled(DebianRoot root) throws IOException, InterruptedException {
-        assertThat(root.text("id", "-nG", "cloister-host").strip()).isEqualTo("cloister-host libvirt");
+        assertThat(root.text("id", "-nG", "cloister-host").strip()).isEqualTo("cloister-host libvirt kvm");
         assertThat(root.text("getent", "group", "cloister")).isNotEmpty();
         assertThat(root.text("stat", "-c", "%a %U %G", "/var/lib/cloister/scratch")
                         .strip())
