@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.daemon.TomlReader;
 import org.cloister.ovs.BridgeConfig;
@@ -43,8 +43,6 @@ public record HostConfig(
         BridgeConfig bridge,
         HostVmConfig vm) {
     private static final int MAX_RELAYS = 16;
-    private static final int MAX_PORT = 65535;
-    private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
     private static final Pattern RELAY_NAME = Pattern.compile("[a-z0-9.-]{1,253}");
     private static final Pattern GROUP = Pattern.compile("[a-z_][a-z0-9_-]{0,31}");
     /** Name of an interface or a bridge, of at most 15 characters. */
@@ -134,13 +132,12 @@ public record HostConfig(
     private static List<InetSocketAddress> relays(TomlReader toml) {
         List<InetSocketAddress> relays = new ArrayList<>();
         toml.require("relays");
-        for (String each : toml.texts("relays", MAX_RELAYS, RELAY, "HOST:PORT such as \"relay.example.org:7443\"")) {
-            Matcher form = RELAY.matcher(each);
-            int port = form.matches() ? Integer.parseInt(form.group(2)) : 0;
-            if (port < 1 || port > MAX_PORT) {
-                toml.problem("relays", "want a port from 1 to " + MAX_PORT + ", have " + each);
-            } else {
-                relays.add(InetSocketAddress.createUnresolved(form.group(1), port));
+        for (String each :
+                toml.texts("relays", MAX_RELAYS, HostPort.FORM, "HOST:PORT such as \"relay.example.org:7443\"")) {
+            try {
+                relays.add(HostPort.parse(each).unresolved());
+            } catch (IllegalArgumentException e) {
+                toml.problem("relays", String.valueOf(e.getMessage()));
             }
         }
         return relays;

@@ -89,7 +89,9 @@ class HostConfigTest {
                         each -> assertThat(each)
                                 .startsWith("1: relays: want HOST:PORT")
                                 .endsWith("have relay"),
-                        each -> assertThat(each).isEqualTo("1: relays: want a port from 1 to 65535, have r:0"),
+                        each -> assertThat(each)
+                                .startsWith("1: relays: want HOST:PORT")
+                                .endsWith("have r:0"),
                         each -> assertThat(each).startsWith("2: relay-names: want a relay of the site, have h1.host."),
                         each -> assertThat(each).startsWith("3: state: want a path of letters"),
                         each -> assertThat(each).isEqualTo("4: group: want a group's name, have \"a b\""),

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.profile.ProjectProfile;
@@ -103,7 +104,7 @@ public final class RelayLinkOptions {
     public List<String> toArguments() throws IOException {
         List<String> arguments = new ArrayList<>();
         if (relay != null) {
-            arguments.addAll(List.of("--relay", relay.getHostString() + ":" + relay.getPort()));
+            arguments.addAll(List.of("--relay", HostPort.text(relay)));
         }
         if (relayName != null) {
             arguments.addAll(List.of("--relay-name", relayName));
@@ -182,7 +183,8 @@ public final class RelayLinkOptions {
 
     private InetSocketAddress relayAddress() throws IOException {
         return relay == null
-                ? new RelayAddressConverter().convert(project.require("--relay", ProjectProfile::relay))
+                ? HostPort.parse(project.require("--relay", ProjectProfile::relay))
+                        .unresolved()
                 : relay;
     }
 

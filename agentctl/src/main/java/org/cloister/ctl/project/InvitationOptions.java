@@ -10,6 +10,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import org.cloister.base.address.HostPort;
 import org.cloister.ctl.opening.SignedPolicy;
 import org.cloister.ctl.profile.NamedContents;
 import org.cloister.ctl.profile.ProjectProfile;
@@ -53,9 +54,7 @@ final class InvitationOptions {
         NamedContents signed = policy == null
                 ? project.require("--policy", ProjectProfile::policy)
                 : NamedContents.read(policy, SignedPolicy.MAX_ENVELOPE);
-        String address = relay == null
-                ? project.require("--relay", ProjectProfile::relay)
-                : relay.getHostString() + ":" + relay.getPort();
+        String address = relay == null ? project.require("--relay", ProjectProfile::relay) : HostPort.text(relay);
         try {
             return new ProjectInvitation(
                     owners,

@@ -11,6 +11,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Callable;
+import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
@@ -96,9 +97,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
     }
 
     private void write(CertificateName name, EnrolmentToken token, byte[] siteCertificate) throws IOException {
-        List<String> addresses = relays.stream()
-                .map(each -> each.getHostString() + ":" + each.getPort())
-                .toList();
+        List<String> addresses = relays.stream().map(HostPort::text).toList();
         if (addresses.size() > EnrolmentTokenFile.MAX_RELAYS) {
             throw new MalformedException(
                     "--relay: want at most " + EnrolmentTokenFile.MAX_RELAYS + ", have " + addresses.size());

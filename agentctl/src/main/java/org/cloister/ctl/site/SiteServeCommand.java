@@ -17,6 +17,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.cloister.base.address.HostPort;
 import org.cloister.ctl.BuildVersion;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.authority.AuthorityLinkCredential;
@@ -91,11 +92,7 @@ final class SiteServeCommand implements Callable<Integer> {
             for (InetSocketAddress each : addresses) {
                 AgentLink.Settings terms = new AgentLink.Settings(
                         List.of(each), own, trust -> trust, signer.trustStore(), "agentctl " + BuildVersion.current());
-                links.add(new AgentLink(
-                        loops,
-                        terms,
-                        renewal.forRelay(each.getHostString() + ":" + each.getPort()),
-                        new SecureRandom()));
+                links.add(new AgentLink(loops, terms, renewal.forRelay(HostPort.text(each)), new SecureRandom()));
             }
             new CountDownLatch(1).await();
         } finally {

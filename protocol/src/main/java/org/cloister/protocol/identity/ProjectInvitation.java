@@ -11,8 +11,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
@@ -47,15 +47,16 @@ public record ProjectInvitation(
     private static final int MAX_PAYLOAD = 4 << 20;
     private static final int MAX_POLICY = 1536 * 1024;
     private static final Pattern BASE64 = Pattern.compile("[A-Za-z0-9+/]+={0,2}");
-    private static final Pattern RELAY =
-            Pattern.compile("(?:\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([1-9][0-9]{0,4})");
-    private static final int MAX_PORT = 65535;
 
     /** @throws IllegalArgumentException if a value is out of its range; the text names the value and the range */
     public ProjectInvitation {
         issued = issued.truncatedTo(ChronoUnit.SECONDS);
         site = List.copyOf(site);
-        requireRelay(relay);
+        try {
+            HostPort.parse(relay);
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("relay: " + e.getMessage(), e);
+        }
         if (site.isEmpty() || site.size() > MAX_SITE_CERTIFICATES) {
             throw new IllegalArgumentException(
                     "site: want 1 to " + MAX_SITE_CERTIFICATES + " certificates of the site's CA, have " + site.size());
@@ -138,13 +139,6 @@ public record ProjectInvitation(
             }
         }
         return decoded;
-    }
-
-    private static void requireRelay(String relay) {
-        Matcher matcher = RELAY.matcher(relay);
-        if (!matcher.matches() || Integer.parseInt(matcher.group(1)) > MAX_PORT) {
-            throw new IllegalArgumentException("relay: want HOST:PORT, have " + StrictJson.quoted(relay));
-        }
     }
 
     private static void requireLength(String name, ByteString value, int most) {
