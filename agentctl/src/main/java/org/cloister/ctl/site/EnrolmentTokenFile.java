@@ -1,7 +1,7 @@
 package org.cloister.ctl.site;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -9,8 +9,8 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.MalformedException;
-import org.cloister.base.json.StrictJson;
 import org.cloister.ctl.key.Pem;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateName;
@@ -19,7 +19,7 @@ import org.cloister.transport.tls.PemCredentialFile;
 
 /**
  * File that a person carries to a new host or relay: the machine's name, the relays' addresses, the enrolment token and
- * the site's certificate; docs/protocol.md, section 6. Whoever reads it can enrol once.
+ * the site's certificate; docs/protocol.md, section 6. Its reader can enrol once.
  */
 final class EnrolmentTokenFile implements AutoCloseable {
     static final int MAX_BYTES = 16 * 1024;
@@ -28,8 +28,6 @@ final class EnrolmentTokenFile implements AutoCloseable {
     private static final byte[] FORMAT = "cloister-join-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] TOKEN = "token=".getBytes(StandardCharsets.US_ASCII);
     private static final Pattern FIELD = Pattern.compile("(name|relay)=([!-~]{1,300})");
-    private static final Pattern RELAY = Pattern.compile("(\\[[0-9a-fA-F:.]{2,45}]|[0-9A-Za-z.-]{1,253}):([0-9]{1,5})");
-    private static final int MAX_PORT = 65535;
 
     private final CertificateName name;
     private final List<String> relays;
@@ -93,8 +91,10 @@ final class EnrolmentTokenFile implements AutoCloseable {
             throw new MalformedException("token: want one name and at most " + MAX_RELAYS + " relays, have "
                     + names.size() + " and " + relays.size());
         }
-        for (String relay : relays) {
-            requireAddress(relay);
+        try {
+            relays.forEach(HostPort::parse);
+        } catch (IllegalArgumentException e) {
+            throw new MalformedException("relay: " + e.getMessage(), e);
         }
         byte[] certificate = certificate(Arrays.copyOfRange(text, end + 1, text.length));
         byte[] secret = Arrays.copyOfRange(text, from + TOKEN.length, end);
@@ -124,14 +124,6 @@ final class EnrolmentTokenFile implements AutoCloseable {
         throw new MalformedException("token: want a line token= and a certificate, have an end before");
     }
 
-    private static void requireAddress(String relay) throws MalformedException {
-        Matcher form = RELAY.matcher(relay);
-        int port = form.matches() ? Integer.parseInt(form.group(2)) : 0;
-        if (port < 1 || port > MAX_PORT) {
-            throw new MalformedException("relay: want HOST:PORT, have " + StrictJson.quoted(relay));
-        }
-    }
-
     /** Accepts one encoding only, so that nothing can be behind the certificate. */
     private static byte[] certificate(byte[] pem) throws IOException {
         byte[] der = Pem.read(pem, Pem.CERTIFICATE);
@@ -146,16 +138,23 @@ final class EnrolmentTokenFile implements AutoCloseable {
     byte[] text() {
         StringBuilder head = new StringBuilder("name=" + name + "\n");
         relays.forEach(relay -> head.append("relay=").append(relay).append('\n'));
+        byte[] fields = head.toString().getBytes(StandardCharsets.US_ASCII);
+        byte[] certificate = Pem.write(Pem.CERTIFICATE, siteCertificate);
         byte[] secret = token.text();
-        ByteArrayOutputStream text = new ByteArrayOutputStream(MAX_BYTES);
-        text.writeBytes(FORMAT);
-        text.writeBytes(head.toString().getBytes(StandardCharsets.US_ASCII));
-        text.writeBytes(TOKEN);
-        text.writeBytes(secret);
-        text.write('\n');
-        text.writeBytes(Pem.write(Pem.CERTIFICATE, siteCertificate));
-        Arrays.fill(secret, (byte) 0);
-        return text.toByteArray();
+        try {
+            // Of its size from the start: no other array has had the token.
+            ByteBuffer text = ByteBuffer.allocate(
+                    FORMAT.length + fields.length + TOKEN.length + secret.length + 1 + certificate.length);
+            return text.put(FORMAT)
+                    .put(fields)
+                    .put(TOKEN)
+                    .put(secret)
+                    .put((byte) '\n')
+                    .put(certificate)
+                    .array();
+        } finally {
+            Arrays.fill(secret, (byte) 0);
+        }
     }
 
     CertificateName name() {
