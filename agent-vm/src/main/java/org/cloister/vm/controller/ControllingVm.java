@@ -69,7 +69,7 @@ public final class ControllingVm implements AgentLinkListener {
     private final AtomicReference<@Nullable AgentAttachStream> servedAttachment = new AtomicReference<>();
     private volatile @Nullable AgentAttachStream attachment;
     private volatile @Nullable RunningProject runningProject;
-    /** Whether the opener's keys have arrived. */
+    /** Set once the opener's keys have arrived. */
     private volatile boolean keysReceived;
     /** Used on the work thread only. */
     private @Nullable OpenedProject openedProject;

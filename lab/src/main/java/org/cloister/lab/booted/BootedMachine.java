@@ -15,7 +15,7 @@ import org.cloister.lab.Poll;
  * release's. Its {@code eth0} is on the management network, its {@code eth1} on the trunk.
  *
  * @param number from 2; the last part of its address
- * @param cpus of the machine; an idle one costs a quarter of a real CPU under emulation
+ * @param cpus of the machine; an idle one costs time of the real ones under emulation
  * @param memoryMib of the machine, in MiB
  * @param network the site's network
  * @param folder its disk, console and sockets

@@ -1,12 +1,11 @@
 package org.cloister.lab.booted;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabMachine;
+import org.cloister.lab.project.PersonDevice;
 
 /**
  * A person's own device, outside the site: a home folder with agentctl of this checkout on its PATH, in the site's
@@ -16,16 +15,7 @@ import org.cloister.lab.LabMachine;
  */
 public record OwnDevice(String person, LabMachine network, Path home) {
     static OwnDevice create(String person, LabMachine network, Path home) throws IOException {
-        Path agentctl = home.resolve("bin/agentctl");
-        if (!Files.exists(agentctl)) {
-            Files.createDirectories(agentctl.getParent());
-            Files.writeString(agentctl, """
-                    #!/bin/sh
-                    exec %s -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
-                    """.formatted(
-                    Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
-            Files.setPosixFilePermissions(agentctl, PosixFilePermissions.fromString("rwxr-xr-x"));
-        }
+        PersonDevice.writeAgentctl(home.resolve("bin/agentctl"));
         // As a login has it, in memory.
         network.command("install", "-d", "-m", "700", runtime(person)).succeed();
         return new OwnDevice(person, network, home);

@@ -6,8 +6,8 @@ import java.util.List;
 /** Command line of a booted machine's QEMU. */
 final class QemuArguments {
     /**
-     * Shows the guest an AMD processor with SVM and nested paging, so that /dev/kvm works in it. Without erms and la57
-     * guests of guests are three times faster, and start at all.
+     * Shows the guest an AMD processor with SVM and nested paging, so that /dev/kvm works in it. With la57 and erms it
+     * was not tried.
      */
     private static final String CPU = "max,erms=off,la57=off";
 

@@ -11,7 +11,7 @@ import org.cloister.lab.LabMachine;
 
 /** Somebody at a terminal who types a passphrase wherever a command asks for one. */
 public record TerminalSession(LabMachine network, Path script) {
-    /** Of worthless keys. */
+    /** Passphrase of all keys of the lab, which are worth nothing. */
     private static final String PASSPHRASE = "a passphrase of the lab";
 
     static TerminalSession in(LabMachine network) throws IOException {

@@ -30,13 +30,18 @@ public final class PersonDevice {
             Files.copy(site.certificate(name), login.resolve(role + ".pem"));
             Files.copy(site.key(name), login.resolve(role + ".key"));
         }
-        Files.createDirectories(agentctl().getParent());
-        Files.writeString(agentctl(), """
+        writeAgentctl(agentctl());
+    }
+
+    /** Writes a program that is agentctl of this checkout. */
+    public static void writeAgentctl(Path program) throws IOException {
+        Files.createDirectories(program.getParent());
+        Files.writeString(program, """
                 #!/bin/sh
                 exec %s -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
                 """.formatted(
                 Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
-        Files.setPosixFilePermissions(agentctl(), PosixFilePermissions.fromString("rwxr-xr-x"));
+        Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
     public Path at(String name) {
