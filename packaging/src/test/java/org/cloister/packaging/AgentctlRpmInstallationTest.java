@@ -31,8 +31,9 @@ class AgentctlRpmInstallationTest {
         Path newer = secondRelease();
         try (DebianRoot root = DebianRoot.unpack()) {
             rpm(root, "--initdb");
-            // Folders of the distribution that a package of rpm's world may expect; Debian has no /usr/share/licenses.
+            // Folders of the distribution that a package of rpm's world may expect: filesystem's and systemd's.
             Files.createDirectories(root.path.resolve("usr/share/licenses"));
+            Files.createDirectories(root.path.resolve("usr/lib/systemd/system-preset"));
             Files.createDirectories(root.path.resolve("usr/share/bash-completion/completions"));
             Map<String, String> before = root.contents(NOT_OURS);
 
