@@ -25,42 +25,31 @@ public record BootedMachine(
     /** TCG on a loaded machine of two cores. */
     private static final Duration BOOT_LIMIT = Duration.ofMinutes(10);
 
-    private static final Duration END_LIMIT = Duration.ofMinutes(3);
     private static final Duration DEFAULT_LIMIT = Duration.ofMinutes(5);
 
     public String address() {
         return BootedNetwork.PREFIX + number;
     }
 
-    /** Starts the machine, whose disk keeps what an earlier start wrote; {@link #awaitUp} waits until it runs. */
-    public void start() throws IOException {
-        Path overlay = folder.resolve("disk");
-        if (!Files.exists(overlay)) {
-            Files.createDirectories(folder);
-            network.command(
-                            "qemu-img",
-                            "create",
-                            "-q",
-                            "-f",
-                            "qcow2",
-                            "-F",
-                            "raw",
-                            "-b",
-                            disk.disk().toString(),
-                            overlay.toString())
-                    .succeed();
-        }
+    /** Starts the machine; {@link #awaitUp} waits until it runs. */
+    void start() throws IOException {
+        Files.createDirectories(folder);
+        String base = disk.disk().toString();
+        String overlay = folder.resolve("disk").toString();
+        network.command("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, overlay)
+                .succeed();
         network.command(QemuArguments.of(this)).succeed();
     }
 
     /** Waits until systemd says that the machine has started. */
-    public void awaitUp() throws IOException {
+    void awaitUp() throws IOException {
         Poll.until(
                 "the start of " + name,
                 BOOT_LIMIT,
                 "read " + console(),
                 Duration.ofSeconds(1),
-                () -> ssh(List.of("systemctl", "is-system-running"), Duration.ofSeconds(30))
+                // A machine that boots may accept a connection and say nothing.
+                () -> network.command(ssh("timeout", "25", "ssh", "systemctl is-system-running"))
                         .run()
                         .out()
                         .matches("(?s)(running|degraded)\\s*"));
@@ -68,7 +57,7 @@ public record BootedMachine(
 
     /** Returns a shell line that root runs on the machine. */
     public LabCommand command(String line) {
-        return ssh(List.of(line), DEFAULT_LIMIT);
+        return network.command(ssh("ssh", line)).within(DEFAULT_LIMIT);
     }
 
     /** Runs a shell line as root on the machine; any exit status but 0 is an error that contains its output. */
@@ -78,18 +67,7 @@ public record BootedMachine(
 
     /** Returns a shell line that root types at a terminal of the machine. */
     public LabCommand terminal(String line) throws IOException {
-        List<String> argv = new ArrayList<>(List.of("ssh", "-tt"));
-        argv.addAll(options());
-        argv.addAll(List.of("root@" + address(), line));
-        return TerminalSession.in(network).command(argv).within(DEFAULT_LIMIT);
-    }
-
-    /** Copies a file of this machine to the booted one. */
-    public void put(Path file, String target) throws IOException {
-        List<String> argv = new ArrayList<>(List.of("scp", "-q"));
-        argv.addAll(options());
-        argv.addAll(List.of(file.toString(), "root@" + address() + ":" + target));
-        network.command(argv).within(DEFAULT_LIMIT).succeed();
+        return TerminalSession.in(network).command(ssh("ssh", "-tt", line));
     }
 
     /** Writes a text to a file of the machine. */
@@ -104,24 +82,6 @@ public record BootedMachine(
                 && network.command("pkill", "-0", "-F", pid().toString()).run().exit() == 0;
     }
 
-    /** Pulls the machine's plug. */
-    public void cutPower() throws IOException {
-        network.command("pkill", "-KILL", "-F", pid().toString()).succeed();
-        awaitEnd();
-    }
-
-    /** Shuts the machine down as its administrator does. */
-    public void powerOff() throws IOException {
-        command("systemctl poweroff").run();
-        awaitEnd();
-    }
-
-    /** Pulls the machine's cable out of the trunk, or puts it in again. */
-    public void plugTrunk(boolean plugged) throws IOException {
-        List<String> argv = List.of("ip", "link", "set", BootedNetwork.tap("trunk", name), plugged ? "up" : "down");
-        network.command(argv).succeed();
-    }
-
     Path pid() {
         return folder.resolve("pid");
     }
@@ -130,16 +90,12 @@ public record BootedMachine(
         return folder.resolve("console");
     }
 
-    private void awaitEnd() throws IOException {
-        Poll.until("the end of " + name, END_LIMIT, "read " + console(), () -> !isRunning());
-    }
-
-    private LabCommand ssh(List<String> words, Duration limit) {
-        List<String> argv = new ArrayList<>(List.of("ssh"));
-        argv.addAll(options());
-        argv.add("root@" + address());
-        argv.addAll(words);
-        return network.command(argv).within(limit);
+    /** @param words ssh with what is before it, and the remote command as the last one */
+    private List<String> ssh(String... words) {
+        List<String> argv = new ArrayList<>(List.of(words));
+        argv.addAll(argv.size() - 1, options());
+        argv.add(argv.size() - 1, "root@" + address());
+        return argv;
     }
 
     private List<String> options() {

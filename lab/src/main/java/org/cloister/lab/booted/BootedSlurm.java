@@ -57,8 +57,7 @@ public final class BootedSlurm {
         });
     }
 
-    /** Waits until every node is idle. */
-    public void awaitIdle() throws IOException {
+    private void awaitIdle() throws IOException {
         Poll.until(
                 "idle nodes",
                 IDLE_LIMIT,
@@ -88,11 +87,8 @@ public final class BootedSlurm {
                 IDLE_LIMIT,
                 "lab/site run relay cat /var/log/slurm/slurmdbd.log",
                 Duration.ofSeconds(1),
-                () -> controller
-                                .command("sacctmgr -i add cluster global && sacctmgr -i add account " + ACCOUNT)
-                                .run()
-                                .exit()
-                        == 0);
+                () -> controller.command("sacctmgr -n show cluster").run().exit() == 0);
+        controller.succeed("sacctmgr -i add cluster global && sacctmgr -i add account " + ACCOUNT);
     }
 
     private void configure(BootedMachine machine) throws IOException {
