@@ -6,6 +6,7 @@ import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import org.cloister.daemon.DaemonCommandLine;
@@ -13,6 +14,7 @@ import org.cloister.daemon.DaemonCommandLine.CredentialFiles;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.SystemdNotifier;
+import org.cloister.daemon.SystemdWatchdog;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
@@ -68,6 +70,8 @@ public final class AgentRelayMain {
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : relay.adminApi().listen(config.metrics(), operators)) {
             SystemdNotifier.notifyReady("serving " + relay.address() + " as " + name);
+            SystemdWatchdog.start(
+                    loops, () -> relay.ticketLifecycle().status(Instant.now()).join());
             stop.await();
             SystemdNotifier.notifyStopping();
             relay.drain();

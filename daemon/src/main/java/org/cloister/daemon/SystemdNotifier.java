@@ -25,6 +25,11 @@ public final class SystemdNotifier {
         notify(List.of("systemd-notify", "STOPPING=1"));
     }
 
+    /** Tells the unit's watchdog that the daemon works. */
+    static void notifyAlive() {
+        notify(List.of("systemd-notify", "WATCHDOG=1"));
+    }
+
     private static void notify(List<String> command) {
         if (System.getenv("NOTIFY_SOCKET") == null) {
             return;

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.daemon.ProcessAbort;
+import org.cloister.daemon.SystemdWatchdog;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.host.HostConfig;
 import org.cloister.host.HostSlurmConfig;
@@ -187,7 +188,7 @@ final class HostDaemon implements AutoCloseable {
         preflight.start();
         manage(new AgentLink(loops, linkSettings(self, trustStore), forwarder, new SecureRandom()));
         serve(loops, localState.metrics, readiness);
-        openControlSocket(localState, jobs, readiness, runs);
+        SystemdWatchdog.start(loops, openControlSocket(localState, jobs, readiness, runs)::status);
     }
 
     private VmRuns vmRuns(
@@ -206,8 +207,8 @@ final class HostDaemon implements AutoCloseable {
         return new VmRuns(creation, localState.ledger, localState.terminator, healthMonitor, clock);
     }
 
-    private void openControlSocket(LocalState localState, JobNumbers numbers, HostReadiness readiness, VmRuns runs)
-            throws IOException {
+    private LocalHostOperations openControlSocket(
+            LocalState localState, JobNumbers numbers, HostReadiness readiness, VmRuns runs) throws IOException {
         LocalHostOperations operations = new LocalHostOperations(
                 name.toString(),
                 localState.ledger,
@@ -222,6 +223,7 @@ final class HostDaemon implements AutoCloseable {
                 config.slurm().account(),
                 CallerJobLookup.fromCgroups(numbers),
                 operations));
+        return operations;
     }
 
     private LocalState localState(Path state, SigningKey key, CgroupAttacher attacher, JobNumbers numbers)
