@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import org.cloister.lab.LabCommand;
@@ -17,21 +19,30 @@ import org.cloister.lab.Poll;
  * @param number from 2; the last part of its address
  * @param cpus of the machine; an idle one costs time of the real ones under emulation
  * @param memoryMib of the machine, in MiB
+ * @param units that start with the machine, beside those that the disk enables
  * @param network the site's network
  * @param folder its disk, console and sockets
  */
 public record BootedMachine(
-        String name, int number, int cpus, int memoryMib, BootedDisk disk, LabMachine network, Path folder) {
+        String name,
+        int number,
+        int cpus,
+        int memoryMib,
+        List<String> units,
+        BootedDisk disk,
+        LabMachine network,
+        Path folder) {
     /** TCG on a loaded machine of two cores. */
     private static final Duration BOOT_LIMIT = Duration.ofMinutes(10);
 
     private static final Duration DEFAULT_LIMIT = Duration.ofMinutes(5);
+    private static final Duration END_LIMIT = Duration.ofMinutes(5);
 
     public String address() {
         return BootedNetwork.PREFIX + number;
     }
 
-    /** Starts the machine; {@link #awaitUp} waits until it runs. */
+    /** Starts a new machine; {@link #awaitUp} waits until it runs. */
     void start() throws IOException {
         Files.createDirectories(folder);
         String base = disk.disk().toString();
@@ -41,8 +52,43 @@ public record BootedMachine(
         network.command(QemuArguments.of(this)).succeed();
     }
 
+    /** Starts a machine that is off, with what its disk has; {@link #awaitUp} waits until it runs. */
+    public void startAgain() throws IOException {
+        network.command(QemuArguments.of(this)).succeed();
+    }
+
+    /** Starts a machine that is off, whose hardware has a wrong clock. */
+    public void startAgain(LocalDateTime clock) throws IOException {
+        List<String> argv = new ArrayList<>(QemuArguments.of(this));
+        argv.addAll(List.of("-rtc", "base=" + clock.truncatedTo(ChronoUnit.SECONDS)));
+        network.command(argv).succeed();
+    }
+
+    /** Pulls the machine's plug: its disk has what its kernel had written out. */
+    public void cutPower() throws IOException {
+        network.command("pkill", "-KILL", "-F", pid().toString()).succeed();
+        awaitEnd();
+    }
+
+    /** Shuts the machine down as its administrator does. */
+    public void powerOff() throws IOException {
+        // The connection may end before the command has answered.
+        command("systemctl poweroff").run();
+        awaitEnd();
+    }
+
+    /** Pulls the cable of one of its devices, or puts it in again. */
+    public void plug(BootedCable cable, boolean plugged) throws IOException {
+        String tap = BootedNetwork.tap(cable.bridge(), name);
+        network.command("ip", "link", "set", tap, plugged ? "up" : "down").succeed();
+    }
+
+    private void awaitEnd() throws IOException {
+        Poll.until("the end of " + name, END_LIMIT, "read " + console(), () -> !isRunning());
+    }
+
     /** Waits until systemd says that the machine has started. */
-    void awaitUp() throws IOException {
+    public void awaitUp() throws IOException {
         Poll.until(
                 "the start of " + name,
                 BOOT_LIMIT,

@@ -2,6 +2,7 @@ package org.cloister.lab.booted;
 
 import java.io.IOException;
 import java.util.List;
+import java.util.stream.Stream;
 import org.cloister.lab.LabMachine;
 
 /**
@@ -10,7 +11,8 @@ import org.cloister.lab.LabMachine;
  */
 final class BootedNetwork {
     static final String PREFIX = "192.168.141.";
-    static final List<String> BRIDGES = List.of("mgmt", "trunk");
+    static final List<String> BRIDGES =
+            Stream.of(BootedCable.values()).map(BootedCable::bridge).toList();
 
     private BootedNetwork() {}
 

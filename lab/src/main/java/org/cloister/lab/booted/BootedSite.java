@@ -31,6 +31,10 @@ public final class BootedSite {
 
     private static final int FIRST_HOST = 2;
 
+    private static final List<String> CLOCK = List.of("chrony");
+    /** Units of all compute hosts, as Debian has them. */
+    private static final List<String> OF_HOSTS = List.of("chrony", "libvirtd", "openvswitch-switch");
+
     private final List<BootedMachine> machines;
     private final LabMachine network;
 
@@ -77,9 +81,6 @@ public final class BootedSite {
             List<ProgressLog.Action> boots = new ArrayList<>();
             site.machines.forEach(machine -> boots.add(machine::awaitUp));
             steps.runStep("boot of " + site.machines.size() + " machines", () -> ParallelActions.run(boots));
-            for (BootedMachine machine : site.machines) {
-                machine.write("/etc/hosts", hostsFile(plan));
-            }
             site.network
                     .command(
                             "busybox",
@@ -89,12 +90,9 @@ public final class BootedSite {
                             "-h",
                             site.web().toString())
                     .succeed();
-            steps.runStep("clocks", site::startClocks);
-            steps.runStep("libvirt and Open vSwitch on hosts, as Debian has them", () -> {
-                for (BootedMachine host : site.hosts()) {
-                    host.succeed("systemctl enable --now libvirtd openvswitch-switch && ip link set eth1 up");
-                }
-            });
+            List<ProgressLog.Action> settings = new ArrayList<>();
+            site.machines.forEach(machine -> settings.add(() -> site.prepare(machine, hostsFile(plan))));
+            steps.runStep("names, clocks, the trunk's devices", () -> ParallelActions.run(settings));
             site.slurm().start(steps);
             up = true;
             return site;
@@ -105,15 +103,16 @@ public final class BootedSite {
         }
     }
 
-    /** The relay's machine keeps the site's time by its own clock; there is no other source. */
-    private void startClocks() throws IOException {
-        for (BootedMachine machine : machines) {
-            String source = machine.equals(machines.get(0))
-                    ? "local stratum 8\nallow " + BootedNetwork.PREFIX + "0/24\n"
-                    : "server relay iburst\n";
-            machine.write("/etc/chrony/chrony.conf", source + "driftfile /var/lib/chrony/chrony.drift\nmakestep 1 3\n");
-            machine.succeed("systemctl enable --now chrony");
-        }
+    /** Gives a machine what it needs before Slurm. The relay's keeps the site's time; there is no other source. */
+    private void prepare(BootedMachine machine, String names) throws IOException {
+        String source = machine.equals(machines.get(0))
+                ? "local stratum 8\nallow " + BootedNetwork.PREFIX + "0/24\n"
+                : "server relay iburst\n";
+        machine.write("/etc/hosts", names);
+        machine.write("/etc/chrony/chrony.conf", source + "driftfile /var/lib/chrony/chrony.drift\nmakestep 1 3\n");
+        machine.write(
+                "/etc/systemd/network/50-trunk.network", "[Match]\nName=eth1\n[Network]\nLinkLocalAddressing=no\n");
+        machine.succeed("systemctl restart chrony && networkctl reload");
     }
 
     /** Returns the running site of this name. */
@@ -175,12 +174,12 @@ public final class BootedSite {
     private static BootedSite of(LabHome home, Path folder, LabMachine network, Plan plan) throws IOException {
         BootedDisk disk = BootedDisk.of(home, plan.suite());
         List<BootedMachine> machines = new ArrayList<>();
-        machines.add(new BootedMachine("relay", 2, 1, RELAY_MIB, disk, network, folder.resolve("relay")));
-        machines.add(new BootedMachine("admin", 3, 1, ADMIN_MIB, disk, network, folder.resolve("admin")));
+        machines.add(new BootedMachine("relay", 2, 1, RELAY_MIB, CLOCK, disk, network, folder.resolve("relay")));
+        machines.add(new BootedMachine("admin", 3, 1, ADMIN_MIB, CLOCK, disk, network, folder.resolve("admin")));
         for (int i = 1; i <= plan.hosts(); i++) {
             String host = "h" + i;
             machines.add(new BootedMachine(
-                    host, 3 + i, HOST_CPUS, plan.hostMemoryMib(), disk, network, folder.resolve(host)));
+                    host, 3 + i, HOST_CPUS, plan.hostMemoryMib(), OF_HOSTS, disk, network, folder.resolve(host)));
         }
         return new BootedSite(network, machines);
     }

@@ -2,6 +2,7 @@ package org.cloister.lab.booted;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /** Command line of a booted machine's QEMU. */
 final class QemuArguments {
@@ -10,6 +11,12 @@ final class QemuArguments {
      * was not tried.
      */
     private static final String CPU = "max,erms=off,la57=off";
+
+    /**
+     * One thread for all processors of a machine: with a thread for each, a kernel that starts or ends a guest of KVM
+     * may die of its own patch to {@code __schedule} ("Oops: int3"), which another processor still executes.
+     */
+    private static final String ACCELERATOR = "tcg,thread=single,tb-size=512";
 
     private QemuArguments() {}
 
@@ -28,7 +35,7 @@ final class QemuArguments {
                 "-machine",
                 "q35,usb=off,vmport=off",
                 "-accel",
-                "tcg,thread=multi,tb-size=512",
+                ACCELERATOR,
                 "-cpu",
                 CPU,
                 "-smp",
@@ -49,9 +56,17 @@ final class QemuArguments {
                 "-initrd",
                 machine.disk().initrd().toString(),
                 "-append",
-                "root=/dev/vda rw console=ttyS0 net.ifnames=0 ip=" + address + " systemd.hostname=" + machine.name(),
+                "root=/dev/vda rw console=ttyS0 net.ifnames=0 ip=" + address + " systemd.hostname=" + machine.name()
+                        + units(machine),
                 "-serial",
                 "file:" + machine.console());
+    }
+
+    /** By the kernel's command line: {@code systemctl enable} takes half a minute of an emulated machine. */
+    private static String units(BootedMachine machine) {
+        return machine.units().stream()
+                .map(unit -> " systemd.wants=" + unit + ".service")
+                .collect(Collectors.joining());
     }
 
     private static List<String> devices(BootedMachine machine) {

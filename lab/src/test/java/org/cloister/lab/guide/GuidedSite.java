@@ -1,0 +1,188 @@
+package org.cloister.lab.guide;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.cloister.lab.Lab;
+import org.cloister.lab.LabCommand;
+import org.cloister.lab.LabHome;
+import org.cloister.lab.LabName;
+import org.cloister.lab.ProgressLog;
+import org.cloister.lab.booted.BootedSite;
+import org.cloister.lab.booted.BootedSlurm;
+import org.cloister.protocol.image.ImageManifest;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * A booted site on which {@code docs/first-project.md} is typed. All tests of a run have the same one, for it takes long to come up.
+ */
+final class GuidedSite implements AutoCloseable {
+    private static final Path ROOT = Path.of(System.getProperty("cloister.root"));
+    private static final Path GUIDE = ROOT.resolve("docs/first-project.md");
+    /** The part of the project's owners, and all that follows. */
+    private static final String PROJECT = "## 4. The project, by its owners";
+
+    private static final Pattern ID = Pattern.compile("\\b[a-z2-7]{52}\\b");
+    private static final Pattern KEY = Pattern.compile("\\bMHYw[A-Za-z0-9+/=]{100,}|\\bMFkw[A-Za-z0-9+/=]{80,}");
+
+    private final LabHome home;
+    private final LabName name;
+    private final BootedSite site;
+    private final GuideRun run;
+    private int typed;
+
+    private GuidedSite(LabHome home, LabName name, BootedSite site) throws IOException {
+        this.home = home;
+        this.name = name;
+        this.site = site;
+        this.run = new GuideRun(site);
+    }
+
+    /** Gives tests the site of their run. */
+    static final class Resolver implements ParameterResolver {
+        @Override
+        public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+            return parameter.getParameter().getType().equals(GuidedSite.class);
+        }
+
+        @Override
+        public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
+            return context.getRoot()
+                    .getStore(ExtensionContext.Namespace.GLOBAL)
+                    .getOrComputeIfAbsent(GuidedSite.class, type -> up(), GuidedSite.class);
+        }
+    }
+
+    private static GuidedSite up() {
+        LabHome home = LabHome.fromEnvironment();
+        LabName name = new LabName("guide-" + ProcessHandle.current().pid());
+        try {
+            BootedSite site =
+                    BootedSite.up(home, name, new BootedSite.Plan("trixie", 1, 6144), new ProgressLog(System.out));
+            return new GuidedSite(home, name, site);
+        } catch (IOException e) {
+            throw new IllegalStateException("a booted site: " + e.getMessage(), e);
+        }
+    }
+
+    /** Types the site's part of the guide, to a host that accepts work. */
+    BootedSite withHost() throws IOException {
+        return type(Files.readAllLines(GUIDE).indexOf(PROJECT) + 1);
+    }
+
+    /** Types the whole guide, to a job's receipt. */
+    BootedSite withProject() throws IOException {
+        return type(Integer.MAX_VALUE);
+    }
+
+    /** Types what was not typed yet of the lines before this one. */
+    private BootedSite type(int end) throws IOException {
+        if (typed == 0) {
+            publish();
+            replace();
+        }
+        for (GuideStep step : GuideRun.steps(GUIDE)) {
+            if (typed < step.line() && step.line() < end) {
+                typed = step.line();
+                learn(step, run.run(step));
+            }
+        }
+        return site;
+    }
+
+    /** Types a line at a person's device, as the guide's lines are. */
+    String as(String person, String line) throws IOException {
+        return run.run(new GuideStep.PersonCommands(typed, person, false, line));
+    }
+
+    /** Types a line at a person's device until it succeeds. */
+    String asUntil(String person, String line) throws IOException {
+        return run.run(new GuideStep.PersonCommands(typed, person, true, line));
+    }
+
+    /** Makes the packages' repositories, and puts them and the guest image where the machines can fetch them. */
+    private void publish() throws IOException {
+        Path gpg = Files.createDirectories(home.folder(name).resolve("gpg"));
+        Map<String, String> environment = Map.of("GNUPGHOME", gpg.toString());
+        LabCommand.of("chmod", "700", gpg.toString()).succeed();
+        LabCommand.of("gpg", "--batch", "--quiet", "--passphrase", "", "--quick-generate-key", "lab", "rsa3072", "sign")
+                .with(environment)
+                .succeed();
+        LabCommand.of(
+                        ROOT.resolve("packaging/repository").toString(),
+                        "--key",
+                        "lab",
+                        "--out",
+                        site.web().resolve("cloister").toString(),
+                        "--url",
+                        "http://outside/cloister")
+                .with(environment)
+                .within(Duration.ofMinutes(5))
+                .succeed();
+        LabCommand.of("gpgconf", "--kill", "all").with(environment).succeed();
+        LabCommand.of(
+                        "tar",
+                        "-C",
+                        home.image("production").toRealPath().toString(),
+                        "-cf",
+                        site.web().resolve("image.tar").toString(),
+                        ".")
+                .within(Duration.ofMinutes(5))
+                .succeed();
+    }
+
+    /** What readers replace by theirs: names and addresses, and the numbers of a larger site. */
+    private void replace() throws IOException {
+        run.replace("https://packages.example.org", "http://outside");
+        run.replace("relay.example.org", "relay");
+        run.replace("TRUNK", "eth1");
+        run.replace("ACCOUNT", BootedSlurm.ACCOUNT);
+        run.replace(
+                "IDENTITY",
+                ImageManifest.load(home.image("production")).identity().toString());
+        run.replace(
+                "2026-12-01T08:00:00Z",
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+        run.replace(", {\"name\": \"h2\", \"key\": \"KEY\"}", "");
+        run.replace("hosts = 16\ncpus = 64\nmemory-mib = 240000\nscratch-mib = 800000", """
+                hosts = 1
+                cpus = 2
+                memory-mib = 3000
+                scratch-mib = 2000""");
+        run.replace("--make 200G --days 30 --cpus 4 --memory 16G", "--make 2G --days 1 --cpus 1 --memory 1536M");
+        run.replace("| lpr", ">recovery.key");
+        // A site that is emulated starts no QEMU within the usual 30 s while others use its processors.
+        run.replace("[vm]\ndrives", "[libvirt]\nlimit = 150\n[vm]\ndrives");
+    }
+
+    /** Keeps what a command printed and the reader needs later. */
+    private void learn(GuideStep step, String output) {
+        if (step instanceof GuideStep.PersonCommands commands) {
+            find(ID, output)
+                    .filter(id -> commands.script().contains("project create"))
+                    .ifPresent(id -> run.replace("PROJECT", id));
+            find(KEY, output)
+                    .filter(key -> commands.script().contains("openssl"))
+                    .ifPresent(key -> run.replace("KEY", key));
+        }
+    }
+
+    private static Optional<String> find(Pattern pattern, String output) {
+        Matcher found = pattern.matcher(output);
+        return found.find() ? Optional.of(found.group()) : Optional.empty();
+    }
+
+    @Override
+    public void close() throws IOException {
+        Lab.remove(home, name);
+    }
+}

@@ -1,0 +1,150 @@
+package org.cloister.lab.guide;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.time.LocalDateTime;
+import java.time.ZoneOffset;
+import org.cloister.lab.Poll;
+import org.cloister.lab.booted.BootedCable;
+import org.cloister.lab.booted.BootedMachine;
+import org.cloister.lab.booted.BootedSite;
+import org.cloister.lab.scenario.RotatedScenario;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * Faults of real machines on the site of the guide, with a project at work on it: restarts of what agent-host depends on, pulled
+ * cables, a full disk, and power cuts. A fault that ends no host leaves the controlling VM as it is.
+ */
+@Tag("scenario")
+@Tag("site")
+@Timeout(3600)
+@RotatedScenario({})
+@ExtendWith(GuidedSite.Resolver.class)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+class SiteFaultsTest {
+    /** Machines are emulated: a restart of libvirtd alone takes them half a minute. */
+    private static final Duration LIMIT = Duration.ofMinutes(10);
+
+    private GuidedSite guided;
+    private BootedSite site;
+    private BootedMachine host;
+
+    @BeforeEach
+    void atWork(GuidedSite guided) throws IOException {
+        this.guided = guided;
+        site = guided.withProject();
+        host = site.machine("h1");
+        awaitWork();
+    }
+
+    @Test
+    @Order(1)
+    void restarts_of_what_a_host_depends_on_leave_its_vms_alone() throws IOException {
+        String vm = vm();
+        for (String unit : new String[] {
+            "libvirtd", "openvswitch-switch", "slurmd", "munge", "nftables", "agent-host", "systemd-networkd"
+        }) {
+            host.succeed("systemctl restart " + unit);
+            awaitWork();
+            assertThat(vm()).as("QEMU after a restart of " + unit).isEqualTo(vm);
+        }
+        assertThat(host.succeed("nft list ruleset")).contains("cloister");
+    }
+
+    @Test
+    @Order(2)
+    void a_cable_that_is_out_for_a_minute_costs_no_vm() throws Exception {
+        String vm = vm();
+        for (BootedCable cable : BootedCable.values()) {
+            host.plug(cable, false);
+            Thread.sleep(60_000);
+            host.plug(cable, true);
+            awaitWork();
+            assertThat(vm()).as("QEMU after the cable " + cable).isEqualTo(vm);
+        }
+    }
+
+    @Test
+    @Order(3)
+    void a_full_disk_costs_no_vm_and_is_said() throws IOException {
+        String vm = vm();
+        host.succeed("fallocate -l $(($(df --output=avail -B1 /var/lib/cloister | tail -1) - 65536)) /var/lib/full"
+                + " && dd if=/dev/zero of=/var/lib/full2 bs=4k 2>/dev/null; df /var/lib/cloister");
+        try {
+            Poll.until(
+                    "the host that refuses work with a full disk",
+                    LIMIT,
+                    "agentctl host status",
+                    Duration.ofSeconds(5),
+                    () -> host.command("agentctl host status").run().exit() != 0);
+            assertThat(vm()).isEqualTo(vm);
+        } finally {
+            host.succeed("rm -f /var/lib/full /var/lib/full2");
+        }
+        awaitWork();
+        assertThat(vm()).isEqualTo(vm);
+    }
+
+    @Test
+    @Order(4)
+    void the_relay_and_the_slurm_controller_lose_power_and_the_project_goes_on() throws IOException {
+        String vm = vm();
+        BootedMachine relay = site.machine("relay");
+        relay.cutPower();
+        relay.startAgain();
+        relay.awaitUp();
+        awaitWork();
+        assertThat(vm()).isEqualTo(vm);
+        guided.as("ann", "ssh cloister sbatch --wait --wrap true");
+    }
+
+    @Test
+    @Order(5)
+    void a_host_loses_power_and_starts_with_a_clock_a_day_ahead() throws IOException {
+        host.cutPower();
+        host.startAgain(LocalDateTime.now(ZoneOffset.UTC).plusDays(1));
+        host.awaitUp();
+        awaitHost();
+        guided.asUntil("ann", "agentctl project open main");
+        guided.asUntil("ann", "ssh cloister true");
+    }
+
+    @Test
+    @Order(6)
+    void a_host_shuts_down_with_a_controlling_vm_and_its_drive_is_closed() throws IOException {
+        host.powerOff();
+        host.startAgain();
+        host.awaitUp();
+        awaitHost();
+        guided.asUntil("ann", "agentctl project open main");
+        guided.asUntil("ann", "ssh cloister true");
+    }
+
+    /** The VM's QEMU, by its process. */
+    private String vm() throws IOException {
+        return host.succeed("pgrep -f -x 'qemu-system-x86_64 .*guest=.*'").strip();
+    }
+
+    private void awaitWork() throws IOException {
+        awaitHost();
+        guided.asUntil("ann", "ssh cloister true");
+    }
+
+    private void awaitHost() throws IOException {
+        Poll.until(
+                "a host that accepts work",
+                LIMIT,
+                "agentctl host status",
+                Duration.ofSeconds(5),
+                () -> host.command("agentctl host status").run().exit() == 0);
+    }
+}
