@@ -1,6 +1,7 @@
 package org.cloister.base.process;
 
 import java.io.ByteArrayOutputStream;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -19,6 +20,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 
 /**
  * Runs programs of a machine by argument lists, in bounded time, with bounded output and without this process'
@@ -29,6 +31,9 @@ public final class ProcessRunner {
     private static final OutputForm OUTPUT = new OutputForm(StandardCharsets.UTF_8, 4 << 20, 4 << 20);
     private static final int MAX_COMPLAINT = 300;
     private static final int FLUSH_S = 2;
+    /** What every pipe takes in one piece; pipe(7). */
+    private static final int MAX_SECRET = 4096;
+
     private static final String PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 
     private final List<String> prefix;
@@ -140,13 +145,39 @@ public final class ProcessRunner {
      * @throws IOException if it wrote too much; it is then killed
      */
     public Output run(String input, List<String> command, Duration limit) throws IOException {
+        return run(command, limit, process -> feed(process, input));
+    }
+
+    /**
+     * Runs a program like {@link #run}, with a secret on its standard input. Java's own stream to a program keeps what
+     * it wrote in a buffer; this leaves the secret in the caller's array alone.
+     *
+     * @param secret at most {@value #MAX_SECRET} bytes
+     * @throws IOException also if the program succeeded without the secret
+     */
+    public Output runWithSecret(byte[] secret, List<String> command, Duration limit) throws IOException {
+        if (secret.length > MAX_SECRET) {
+            throw new IllegalArgumentException("secret: want at most " + MAX_SECRET + " bytes, have " + secret.length);
+        }
+        AtomicReference<IOException> failure = new AtomicReference<>();
+        Output output = run(command, limit, process -> feedSecret(process, secret, failure));
+        if (output.exit() == 0 && failure.get() != null) {
+            throw new IOException(
+                    command.get(0) + ": its input could not be written: "
+                            + failure.get().getMessage(),
+                    failure.get());
+        }
+        return output;
+    }
+
+    private Output run(List<String> command, Duration limit, Consumer<Process> input) throws IOException {
         Process process = start(new ProcessBuilder(argv(command)));
         // Error of the first stream that failed: the program is then killed, which also cuts off the other stream.
         AtomicReference<IOException> failure = new AtomicReference<>();
         try {
             CompletableFuture<String> out = read(process, process.getInputStream(), form.maxBytes, failure);
             CompletableFuture<String> err = read(process, process.getErrorStream(), form.maxErrorBytes, failure);
-            feed(process, input);
+            input.accept(process);
             if (!process.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS)) {
                 throw new TimedOut(String.join(" ", command) + ": want an end within " + limit.toMillis()
                         + " ms, have none; see what it waits for");
@@ -213,6 +244,20 @@ public final class ProcessRunner {
                 "program-input");
         writer.setDaemon(true);
         writer.start();
+    }
+
+    /** Writes at once, since a pipe that is empty has room for all of it. */
+    private static void feedSecret(Process process, byte[] secret, AtomicReference<IOException> failure) {
+        try {
+            try (OutputStream pipe = new FileOutputStream("/proc/" + process.pid() + "/fd/0")) {
+                pipe.write(secret);
+            } finally {
+                process.getOutputStream().close();
+            }
+        } catch (IOException e) {
+            // The program may have ended without reading; then its exit status gives the reason.
+            failure.set(e);
+        }
     }
 
     private static String whole(CompletableFuture<String> text)

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -37,5 +38,31 @@ class ProcessRunnerTest {
         assertThat(programs.runChecked("env").lines())
                 .allMatch(line -> line.matches("(PATH|LC_ALL)=.*"))
                 .hasSize(2);
+    }
+
+    @Test
+    void a_secret_is_a_programs_input_and_its_end_is_seen() throws IOException {
+        byte[] secret = "correct horse\n".getBytes(StandardCharsets.UTF_8);
+        assertThat(programs.runWithSecret(secret, List.of("cat"), Duration.ofSeconds(10)))
+                .isEqualTo(new ProcessRunner.Output(0, "correct horse\n", ""));
+        assertThat(ProcessRunner.withPrefix(List.of("env", "A=b"))
+                        .runWithSecret(secret, List.of("sh", "-c", "wc -c; echo $A"), Duration.ofSeconds(10))
+                        .out())
+                .isEqualTo("14\nb\n");
+        byte[] most = new byte[4096];
+        assertThat(programs.runWithSecret(most, List.of("wc", "-c"), Duration.ofSeconds(10))
+                        .out())
+                .isEqualTo("4096\n");
+        assertThatThrownBy(() -> programs.runWithSecret(new byte[4097], List.of("cat"), Duration.ofSeconds(10)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void a_program_that_refuses_a_secret_gives_the_reason() throws IOException {
+        byte[] secret = {1};
+        assertThat(programs.runWithSecret(
+                                secret, List.of("sh", "-c", "exec <&-; echo no >&2; exit 3"), Duration.ofSeconds(10))
+                        .exit())
+                .isEqualTo(3);
     }
 }
