@@ -78,7 +78,7 @@ public final class GuestImages {
         } catch (NoSuchFileException e) {
             throw new IOException(
                     "image " + folder.resolve(CURRENT) + " is not a link to an image's folder; install an"
-                            + " image and link its folder there with ln -s",
+                            + " image with agentctl image install",
                     e);
         }
         ImageManifest manifest = ImageManifest.load(image);

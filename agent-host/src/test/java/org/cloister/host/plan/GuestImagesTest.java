@@ -100,7 +100,9 @@ class GuestImagesTest {
 
     @Test
     void without_a_link_or_a_file_it_says_what_to_do() throws IOException {
-        assertThatThrownBy(images::current).isInstanceOf(IOException.class).hasMessageContaining("ln -s");
+        assertThatThrownBy(images::current)
+                .isInstanceOf(IOException.class)
+                .hasMessageContaining("agentctl image install");
         link("1.0");
         Files.delete(first.resolve("vmlinuz"));
         assertThatThrownBy(images::current)

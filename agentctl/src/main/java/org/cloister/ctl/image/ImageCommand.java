@@ -10,8 +10,13 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl image}: commands for guest images, on disk and running. */
 @Command(
         name = "image",
-        description = "Shows and verifies guest images.",
-        subcommands = {ImageShowCommand.class, ImageVerifyCommand.class, ImageRunningCommand.class})
+        description = "Shows, verifies and installs guest images.",
+        subcommands = {
+            ImageShowCommand.class,
+            ImageVerifyCommand.class,
+            ImageInstallCommand.class,
+            ImageRunningCommand.class
+        })
 public final class ImageCommand implements Runnable {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets these before run
