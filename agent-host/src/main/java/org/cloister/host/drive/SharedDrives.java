@@ -283,7 +283,7 @@ public final class SharedDrives {
     private void requireMounted() throws IOException {
         if (!Files.isRegularFile(folder.resolve(MARK), LinkOption.NOFOLLOW_LINKS)) {
             throw new IOException("drives: the file " + folder.resolve(MARK)
-                    + " is not there; mount the storage of vm.drives, and create" + " the file once on a new one");
+                    + " is not there; mount the storage of vm.drives, and run agentctl host drives");
         }
     }
 

@@ -8,9 +8,10 @@ import picocli.CommandLine.Spec;
 /** {@code agentctl host}: commands on a compute host for its operator and for job steps. */
 @Command(
         name = "host",
-        description = "Enrols this compute host, shows and runs its VMs of tickets.",
+        description = "Enrols and prepares this compute host, shows and runs its VMs of tickets.",
         subcommands = {
             HostJoinCommand.class,
+            HostDrivesCommand.class,
             HostStatusCommand.class,
             HostVmsCommand.class,
             HostLedgerCommand.class,

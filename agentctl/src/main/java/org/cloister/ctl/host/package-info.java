@@ -1,4 +1,4 @@
-/** agentctl host: the client of agent-host's control socket. */
+/** agentctl host: prepares a host; the client of agent-host's control socket. */
 @NullMarked
 package org.cloister.ctl.host;
 
