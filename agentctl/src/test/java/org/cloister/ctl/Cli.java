@@ -56,7 +56,7 @@ public final class Cli implements AutoCloseable {
     }
 
     /** Of a file that this process has open. */
-    static String descriptor(Path file) throws IOException {
+    public static String descriptor(Path file) throws IOException {
         Path real = file.toRealPath();
         try (Stream<Path> open = Files.list(Path.of("/proc/self/fd"))) {
             return open.filter(each -> isLinkTo(each, real))

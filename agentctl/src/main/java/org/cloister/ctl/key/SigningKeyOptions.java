@@ -60,6 +60,18 @@ public final class SigningKeyOptions {
     }
 
     /**
+     * Private key with the passphrase or PIN that opened it.
+     *
+     * @param secret zeroed on close
+     */
+    public record OpenedKey(SigningKey key, Passphrase secret) implements AutoCloseable {
+        @Override
+        public void close() {
+            secret.close();
+        }
+    }
+
+    /**
      * Opens the private key that the options select, which have no default.
      *
      * @throws IOException also if no option selects one
@@ -70,16 +82,38 @@ public final class SigningKeyOptions {
 
     /** Opens the private key that the options select. */
     public SigningKey open(DefaultLocation usual) throws IOException {
+        try (OpenedKey opened = openWithSecret(usual)) {
+            return opened.key();
+        }
+    }
+
+    /** Opens the private key that the options select, and keeps the secret that opened it. */
+    public OpenedKey openWithSecret(DefaultLocation usual) throws IOException {
         KeyLocation location = location(usual);
         if (location instanceof KeyLocation.Token token) {
-            try (Passphrase pin = secret("PIN of the token")) {
-                return Pkcs11Key.open(token.module(), token.slot(), token.alias(), pin);
-            }
+            return opened(
+                    secret("PIN of the token"),
+                    pin -> Pkcs11Key.open(token.module(), token.slot(), token.alias(), pin));
         }
         Path from = ((KeyLocation.File) location).path();
         SigningKeyFile key = read(from);
-        try (Passphrase passphrase = secret("passphrase of " + from)) {
-            return key.open(passphrase.bytes());
+        return opened(secret("passphrase of " + from), passphrase -> key.open(passphrase.bytes()));
+    }
+
+    @FunctionalInterface
+    private interface KeyOpening {
+        SigningKey open(Passphrase secret) throws IOException;
+    }
+
+    private static OpenedKey opened(Passphrase secret, KeyOpening opening) throws IOException {
+        OpenedKey opened = null;
+        try {
+            opened = new OpenedKey(opening.open(secret), secret);
+            return opened;
+        } finally {
+            if (opened == null) {
+                secret.close();
+            }
         }
     }
 

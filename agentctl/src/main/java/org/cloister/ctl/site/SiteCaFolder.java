@@ -69,9 +69,26 @@ final class SiteCaFolder implements AutoCloseable {
     }
 
     static SiteCaFolder open(Path folder, SigningKeyOptions keys) throws IOException {
-        byte[] certificate = Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+        byte[] certificate = certificate(folder);
         // Opened before the lock is acquired, so that no other process waits while a person types.
-        SigningKey key = keys.open(() -> new KeyLocation.File(folder.resolve(KEY)));
+        return open(folder, certificate, keys.open(() -> keyFile(folder)));
+    }
+
+    /** Opens a CA with its key, which is open already. */
+    static SiteCaFolder open(Path folder, SigningKey key) throws IOException {
+        return open(folder, certificate(folder), key);
+    }
+
+    /** Returns the location of the CA's key if no token has it. */
+    static KeyLocation.File keyFile(Path folder) {
+        return new KeyLocation.File(folder.resolve(KEY));
+    }
+
+    private static byte[] certificate(Path folder) throws IOException {
+        return Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+    }
+
+    private static SiteCaFolder open(Path folder, byte[] certificate, SigningKey key) throws IOException {
         CertificateAuthority authority = CertificateAuthority.load(certificate, key::sign, new SecureRandom());
         if (!authority.key().equals(key.verificationKey())) {
             throw new IOException("site CA in " + folder + ": want the key " + authority.key() + ", have "

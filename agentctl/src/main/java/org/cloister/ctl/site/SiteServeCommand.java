@@ -22,9 +22,13 @@ import org.cloister.ctl.BuildVersion;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.authority.AuthorityLinkCredential;
 import org.cloister.ctl.authority.CertificateRenewal;
+import org.cloister.ctl.key.KeyLocation;
 import org.cloister.ctl.key.SigningKeyOptions;
+import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.TextTable;
 import org.cloister.ctl.relay.RelayAddressConverter;
+import org.cloister.ctl.systemd.SystemdUnits;
+import org.cloister.ctl.systemd.WritableFolder;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.tls.TlsCredential;
@@ -39,8 +43,11 @@ import picocli.CommandLine.Spec;
         name = "serve",
         description = "Runs until it is stopped: dials the relays, renews the certificates of hosts and "
                 + "relays, keeps the revocation list fresh and delivers it. Prints a line for each "
-                + "action; lines with ALARM or error need an administrator.")
+                + "action; lines with ALARM or error need an administrator. With --install it runs as the unit "
+                + "cloister-site-serve.")
 final class SiteServeCommand implements Callable<Integer> {
+    private final SystemdUnits units;
+
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private SiteOption at;
@@ -54,6 +61,13 @@ final class SiteServeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init")
     private List<InetSocketAddress> relays;
 
+    @Option(
+            names = "--install",
+            description =
+                    "Configure the unit cloister-site-serve with these options, keep the passphrase or PIN for it "
+                            + "encrypted to this machine, start it, and end; as root.")
+    private boolean install;
+
     @Mixin
     @SuppressWarnings("NullAway.Init")
     private SigningKeyOptions keys;
@@ -62,8 +76,20 @@ final class SiteServeCommand implements Callable<Integer> {
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private CommandSpec spec;
 
+    SiteServeCommand() {
+        this(SystemdUnits.ofMachine());
+    }
+
+    SiteServeCommand(SystemdUnits units) {
+        this.units = units;
+    }
+
     @Override
     public Integer call() throws IOException {
+        if (install) {
+            installUnit();
+            return ExitCode.OK.code();
+        }
         SiteCaFolder site = at.open(keys);
         site.close();
         SiteCertificateSigner signer = new SiteCertificateSigner(site);
@@ -82,6 +108,25 @@ final class SiteServeCommand implements Callable<Integer> {
             Thread.currentThread().interrupt();
         }
         return ExitCode.OK.code();
+    }
+
+    private void installUnit() throws IOException {
+        SiteServeUnit unit = new SiteServeUnit(units);
+        unit.requireInstalled();
+        WritableFolder site = WritableFolder.of(at.folder());
+        units.requireVisible(site, SiteServeUnit.NAME);
+        KeyLocation.File usual = SiteCaFolder.keyFile(site.path());
+        String configuration = SiteServeUnit.configuration(
+                site,
+                usual,
+                keys.location(() -> usual),
+                relays.stream().map(HostPort::text).toList());
+        try (SigningKeyOptions.OpenedKey opened = keys.openWithSecret(() -> usual)) {
+            SiteCaFolder.open(site.path(), opened.key()).close();
+            KeyValueOutput facts = unit.install(site, configuration, opened.secret());
+            spec.commandLine().getOut().print(facts.table());
+            spec.commandLine().getOut().flush();
+        }
     }
 
     private void serve(SiteCertificateSigner signer, Supplier<TlsCredential> own, List<InetSocketAddress> addresses)
