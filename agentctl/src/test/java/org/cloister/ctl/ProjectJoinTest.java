@@ -149,6 +149,69 @@ class ProjectJoinTest {
         out("project", "join", invite(project, "p1", RELAY, "ann.join"), "--key", at("ann.key"));
     }
 
+    /** The command by which an owner's own device joins, without an invitation; more options follow. */
+    private String[] ownDevice(String key, String... more) {
+        return Stream.concat(
+                        Stream.of(
+                                "project",
+                                "join",
+                                "--project",
+                                at("genesis"),
+                                "--policy",
+                                at("p1"),
+                                "--site",
+                                at("ca/authority.pem"),
+                                "--relay",
+                                RELAY,
+                                "--key",
+                                at(key)),
+                        Stream.of(more))
+                .toArray(String[]::new);
+    }
+
+    @Test
+    void an_owner_certifies_themselves_and_joins_by_one_command_and_again_from_the_profile() throws Exception {
+        assertThat(out(ownDevice("ann.key", "--role", "opener", "--role", "member", "--label", "chem")))
+                .containsPattern("person +ann\n")
+                .containsPattern("roles +\\[opener, member]")
+                .containsPattern("label +chem");
+        String[] login = {
+            "project", "login", "--folder", project.memory().resolve("login").toString()
+        };
+        assertThat(out(login)).containsPattern("roles +\\[[^]]*opener").contains("member", "device");
+        assertThat(out("project", "join", "--role", "exporter", "--out", at("ann.pem"), "--days", "2"))
+                .as("what is left is the profile's")
+                .containsPattern("roles +\\[exporter]")
+                .containsPattern("label +chem");
+        assertThat(list("--output", "json")).contains("\"roles\" : \"exporter\"", RELAY);
+        assertThat(out("project", "revoke", "--list", at("ann.crl"), at("ann.pem")))
+                .containsPattern("revoked +1");
+        out("project", "join");
+        assertThat(list("--output", "json")).as("without a role").doesNotContain("exporter");
+    }
+
+    @Test
+    void only_an_owner_joins_without_an_invitation_and_a_profile_needs_all_parts() throws Exception {
+        refused("want a key of an owner", ownDevice("cat.key", "--role", "member"));
+        refused("want some of opener, member and exporter", ownDevice("ann.key", "--role", "controller"));
+        assertThat(profile()).doesNotExist();
+        Cli.Result part = project.cli.runWithSecret(
+                "project", "join", "--project", at("genesis"), "--key", at("ann.key"), "--role", "member");
+        assertThat(part.err()).contains("missing option --policy");
+        Cli.Result both = project.cli.runWithSecret(
+                "project",
+                "join",
+                invite(project, "p1", RELAY, "ann.join"),
+                "--role",
+                "member",
+                "--key",
+                at("ann.key"));
+        assertThat(both.status()).isEqualTo(64);
+        assertThat(both.err()).contains("--role: only for an owner without FILE");
+        Cli.Result useless = project.cli.runWithSecret(ownDevice("ann.key", "--out", at("ann.pem")));
+        assertThat(useless.err()).contains("--out: want --role beside it");
+    }
+
     private Path profile() {
         return folder.resolve("config/cloister").resolve(id).resolve("profile.json");
     }

@@ -32,14 +32,18 @@ import picocli.CommandLine.Spec;
         name = "join",
         description = "Verifies an invitation from an owner and stores it as this device's profile of the project, "
                 + "from which other commands have their options. A later invitation of the same project replaces "
-                + "it. Compare the project's id with an owner over another channel, or give it with --id.")
+                + "it. Compare the project's id with an owner over another channel, or give it with --id. An owner "
+                + "needs no invitation: without FILE the owner's key certifies itself for each --role and signs the "
+                + "profile; without --role the profile has no certificate.")
 final class ProjectJoinCommand implements Callable<Integer> {
     /** Letters of the project's id that are the label by default. */
     private static final int LABEL = 8;
 
-    @Parameters(paramLabel = "FILE", description = "The invitation, written by agentctl project member or invite.")
-    @SuppressWarnings("NullAway.Init")
-    private Path file;
+    @Parameters(
+            paramLabel = "FILE",
+            arity = "0..1",
+            description = "The invitation, written by agentctl project member or invite; an owner omits it.")
+    private @Nullable Path file;
 
     @Option(
             names = "--id",
@@ -56,6 +60,10 @@ final class ProjectJoinCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
+    private OwnDeviceOptions own;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
     private SigningKeyOptions keys;
 
     @Mixin
@@ -68,23 +76,40 @@ final class ProjectJoinCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
+        if (file == null) {
+            Instant now = Instant.now();
+            OwnDeviceOptions.OwnInvitation signed = own.sign(keys, now);
+            return join(signed.envelope().toByteArray(), before -> signed.key(), now);
+        }
+        own.requireNone();
         byte[] envelope = Pem.readBounded(file, ProjectInvitation.MAX_BYTES);
-        ProfileStore store = ProfileOption.storeOf(spec);
-        ProjectProfile next;
-        Optional<ProjectProfile> before;
-        PersonCertificate person;
         try {
-            String project = ProjectInvitation.read(envelope).owners().id();
-            before = store.find(project);
-            KeyLocation usual = before.map(ProjectProfile::key).orElse(null);
-            String name = label == null ? before.map(ProjectProfile::label).orElse(project.substring(0, LABEL)) : label;
-            next = ProjectProfile.of(name, absolute(keys.location(() -> usual)), envelope);
-            VerificationKey own = keys.readPublicKey(() -> usual);
-            person = JoinDecision.requireAccepted(next, before, id, own, Instant.now())
-                    .orElse(null);
+            return join(envelope, before -> keys.readPublicKey(() -> before), Instant.now());
         } catch (MalformedException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }
+    }
+
+    /** Public half of the person's key. */
+    @FunctionalInterface
+    private interface OwnKey {
+        /**
+         * Returns the key.
+         *
+         * @param usual location of the key in the profile; null if there is no profile
+         */
+        VerificationKey get(@Nullable KeyLocation usual) throws IOException;
+    }
+
+    private Integer join(byte[] envelope, OwnKey key, Instant now) throws IOException {
+        ProfileStore store = ProfileOption.storeOf(spec);
+        String project = ProjectInvitation.read(envelope).owners().id();
+        Optional<ProjectProfile> before = store.find(project);
+        KeyLocation usual = before.map(ProjectProfile::key).orElse(null);
+        String name = label == null ? before.map(ProjectProfile::label).orElse(project.substring(0, LABEL)) : label;
+        ProjectProfile next = ProjectProfile.of(name, absolute(keys.location(() -> usual)), envelope);
+        PersonCertificate person = JoinDecision.requireAccepted(next, before, id, key.get(usual), now)
+                .orElse(null);
         requireOwnLabel(store, next);
         store.write(next);
         output.print(facts(store, next, person));
@@ -100,7 +125,7 @@ final class ProjectJoinCommand implements Callable<Integer> {
     private static void requireOwnLabel(ProfileStore store, ProjectProfile next) throws IOException {
         for (ProjectProfile other : store.readAll()) {
             if (other.label().equals(next.label()) && !other.id().equals(next.id())) {
-                throw new MalformedException("label: want one that no other project has, have " + next.label()
+                throw new IOException("label: want one that no other project has, have " + next.label()
                         + ", which is that of " + other.id() + "; name another with --label");
             }
         }
