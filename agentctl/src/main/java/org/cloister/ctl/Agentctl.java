@@ -17,6 +17,7 @@ import org.cloister.ctl.vm.VmCommand;
 import org.cloister.preflight.MachineRole;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.LiveMachine;
+import org.cloister.protocol.policy.HostSharing;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -86,6 +87,7 @@ public final class Agentctl implements Runnable {
                 .setExecutionExceptionHandler(errors)
                 .registerConverter(OutputFormat.class, new EnumConverter<>(OutputFormat.class))
                 .registerConverter(MachineRole.class, new EnumConverter<>(MachineRole.class))
+                .registerConverter(HostSharing.class, new EnumConverter<>(HostSharing.class))
                 .registerConverter(
                         org.cloister.protocol.identity.CertificateRole.class,
                         new EnumConverter<>(org.cloister.protocol.identity.CertificateRole.class));

@@ -6,6 +6,8 @@ import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.RevocationList;
@@ -70,6 +72,58 @@ class ProjectCommandsTest {
         revoke[5] = loop.toString();
         ProjectFilesFixture.refused(project.cli.runWithSecret(revoke), "loop.crl");
         assertThat(loop).as("no list that begins anew").isSymbolicLink();
+    }
+
+    @Test
+    void owners_who_sign_the_first_document_also_sign_their_first_empty_lists() throws Exception {
+        String[] create = {
+            "project",
+            "create",
+            "--owner",
+            "ann=" + project.at("ann.pub"),
+            "--owner",
+            "ben=" + project.at("ben.pub"),
+            "--threshold",
+            "2",
+            "--list",
+            project.at("ann.crl"),
+            "--out",
+            project.at("listed"),
+            "--key",
+            project.at("ann.key")
+        };
+        ProjectFilesFixture.out(project.cli.runWithSecret(create));
+        String[] sign = {
+            "project", "sign", "--list", project.at("ben.crl"), project.at("listed"), "--key", project.at("ben.key")
+        };
+        assertThat(ProjectFilesFixture.out(project.cli.runWithSecret(sign)))
+                .as("read before the passphrase is typed")
+                .containsPattern("owner ann +" + project.keyId("ann.pub"))
+                .containsPattern("threshold +2");
+        ProjectHistory history = ProjectHistory.fromGenesis(Files.readAllBytes(folder.resolve("listed")));
+        for (String person : List.of("ann", "ben")) {
+            RevocationList list =
+                    RevocationList.read(Files.readAllBytes(folder.resolve(person + ".crl")), history.ownerKeys());
+            assertThat(list.anchor().id()).isEqualTo(project.keyId(person + ".pub"));
+            assertThat(list.number()).isEqualTo(BigInteger.ONE);
+            assertThat(list.serials()).isEmpty();
+        }
+        ProjectFilesFixture.out(project.cli.runWithSecret(
+                "project",
+                "revoke",
+                "--project",
+                project.at("listed"),
+                "--list",
+                project.at("ben.crl"),
+                "--key",
+                project.at("ben.key")));
+        ProjectFilesFixture.refused(project.cli.runWithSecret(sign), "ben.crl: want no file of that name");
+        sign[3] = project.at("cat.crl");
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecret(
+                        ProjectFilesFixture.with(Arrays.copyOf(sign, sign.length - 1), project.at("cat.key"))),
+                "want a key of an owner");
+        assertThat(folder.resolve("cat.crl")).doesNotExist();
     }
 
     @Test

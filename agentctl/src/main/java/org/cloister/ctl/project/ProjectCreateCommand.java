@@ -7,6 +7,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.MalformedException;
@@ -16,6 +17,7 @@ import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.protocol.dsse.DsseEnvelope;
+import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.ProjectDocument;
 import org.cloister.protocol.identity.ProjectOwners;
 import picocli.CommandLine.Command;
@@ -56,6 +58,10 @@ final class ProjectCreateCommand implements Callable<Integer> {
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
+    private FirstListOption list;
+
+    @Mixin
+    @SuppressWarnings("NullAway.Init")
     private SigningKeyOptions keys;
 
     @Mixin
@@ -65,14 +71,18 @@ final class ProjectCreateCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         ProjectOwners listed = owners();
+        list.requireNew();
         Instant now = Instant.now();
         boolean first = history.isEmpty();
         byte[] payload = first
                 ? ProjectDocument.genesis(listed, now, new SecureRandom())
                 : ProjectDocumentFiles.readHistory(history).successor(listed, now);
         String type = first ? ProjectDocument.GENESIS : ProjectDocument.SUCCESSOR;
-        DsseEnvelope envelope = ProjectDocumentFiles.sign(type, payload, keys.open());
+        SigningKey key = keys.open();
+        DsseEnvelope envelope = ProjectDocumentFiles.sign(type, payload, key);
+        Optional<byte[]> signedList = list.sign(ProjectDocument.unverified(envelope), key, now);
         AtomicFile.create(out, envelope.bytes());
+        list.write(signedList);
         output.print(new KeyValueOutput()
                 .with("digest", BinaryText.base32(envelope.payloadSha256().bytes()))
                 .with("document", out)

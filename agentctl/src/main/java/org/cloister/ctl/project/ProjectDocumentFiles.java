@@ -83,7 +83,7 @@ final class ProjectDocumentFiles {
         }
     }
 
-    static ProjectPolicy parsePolicy(Path file, byte[] payload) throws MalformedException {
+    static ProjectPolicy parsePolicy(String file, byte[] payload) throws MalformedException {
         try {
             return ProjectPolicy.parse(payload);
         } catch (MalformedException e) {
@@ -97,12 +97,22 @@ final class ProjectDocumentFiles {
      * @throws MalformedException if the key is not one of the project's owners'
      */
     static CertificateAuthority authority(ProjectHistory project, SigningKey key) throws IOException {
-        if (!project.ownerKeys().contains(key.verificationKey())) {
-            throw new MalformedException("project " + project.id() + ": want a key of an owner, " + project.ownerKeys()
-                    + ", have " + key.verificationKey() + "; name the right key, or give the newest documents");
+        return authority(project.id(), project.ownerKeys(), key);
+    }
+
+    /**
+     * Returns an owner's certificate authority.
+     *
+     * @throws MalformedException if the key is not one of the owners'
+     */
+    static CertificateAuthority authority(String project, Collection<VerificationKey> owners, SigningKey key)
+            throws IOException {
+        if (!owners.contains(key.verificationKey())) {
+            throw new MalformedException("project " + project + ": want a key of an owner, " + owners + ", have "
+                    + key.verificationKey() + "; name the right key, or give the newest documents");
         }
         return CertificateAuthority.ofProject(
-                project.id(),
+                project,
                 SubjectPublicKey.of(key.verificationKey()),
                 key::sign,
                 Instant.now(),

@@ -12,6 +12,7 @@ import java.util.regex.Pattern;
 import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.dsse.DsseEnvelope;
 
 /**
  * Content of a genesis or successor document; docs/protocol.md, section 5. {@link ProjectHistory} verifies its signers.
@@ -59,6 +60,18 @@ public record ProjectDocument(String project, int number, String previous, Insta
                 .put("created", now.truncatedTo(ChronoUnit.SECONDS).toString());
         owners.write(json);
         return json.toString().getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** Returns what an envelope claims, for a person who reads it before they sign it: no signature is verified. */
+    public static ProjectDocument unverified(DsseEnvelope envelope) throws MalformedException {
+        byte[] payload = envelope.unverifiedPayload();
+        return switch (envelope.payloadType()) {
+            case GENESIS -> parseGenesis(payload);
+            case SUCCESSOR -> parseSuccessor(payload);
+            default ->
+                throw new MalformedException(
+                        "payload type: want " + GENESIS + " or " + SUCCESSOR + ", have " + envelope.payloadType());
+        };
     }
 
     static ProjectDocument parseGenesis(byte[] payload) throws MalformedException {

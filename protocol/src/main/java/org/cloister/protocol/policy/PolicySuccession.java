@@ -34,6 +34,29 @@ public final class PolicySuccession {
         return List.copyOf(problems);
     }
 
+    /**
+     * Returns a policy as it succeeds the current one: with the next serial, and with all that it asks less of by name.
+     *
+     * @param current the policy with the highest serial; empty for a new project
+     * @param next its serial and {@code loosens} are replaced
+     */
+    public static ProjectPolicy succeeding(Optional<ProjectPolicy> current, ProjectPolicy next) {
+        return new ProjectPolicy(
+                next.project(),
+                current.map(ProjectPolicy::serial).orElse(0L) + 1,
+                next.from(),
+                next.until(),
+                next.level(),
+                next.hosts(),
+                next.images(),
+                next.controllerLimit(),
+                next.workerLimit(),
+                next.sharing(),
+                next.workerEncryption(),
+                next.releases(),
+                current.map(before -> PolicyRequirement.lessened(before, next)).orElse(Set.of()));
+    }
+
     private static void compare(ProjectPolicy before, ProjectPolicy next, List<String> problems) {
         if (next.serial() <= before.serial()) {
             problems.add("serial: want more than " + before.serial() + ", have " + next.serial()
