@@ -1,6 +1,7 @@
 package org.cloister.ctl.ssh;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.protocol.identity.CertificateRole;
@@ -15,7 +16,8 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "ssh-config",
         description = "Prints a Host block for ssh_config, by which ssh, sftp and rsync reach the "
-                + "project's controlling VM and accept only the host key that the circuit delivers.")
+                + "project's controlling VM and accept only the host key that the circuit delivers; with "
+                + "--install, puts it into ~/.ssh/config.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectSshConfigCommand implements Callable<Integer> {
     @Mixin
@@ -37,6 +39,13 @@ public final class ProjectSshConfigCommand implements Callable<Integer> {
             description = "The person's user name in the VM; default: the one that the VM reports.")
     private @Nullable String user;
 
+    @Option(
+            names = "--install",
+            description = "Put the block at the end of ~/.ssh/config, or in the place of the block of the same project "
+                    + "and host, and print the file's name instead. Makes the file and its folder if they are "
+                    + "missing. Follows a link.")
+    private boolean install;
+
     @Spec
     private CommandSpec spec;
 
@@ -44,8 +53,15 @@ public final class ProjectSshConfigCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         CertificateRole as = role.requireAccessRole();
         String login = user == null ? vm.queryLogin(as) : user;
-        spec.commandLine().getOut().print(vm.hostBlock(as, login).render(alias));
-        spec.commandLine().getOut().flush();
+        SshHostBlock host = vm.hostBlock(as, login);
+        PrintWriter out = spec.commandLine().getOut();
+        if (install) {
+            SshConfigBlock block = new SshConfigBlock(host.vm().project(), alias, host.render(alias));
+            out.println(SshConfigFile.ofUser().install(block));
+        } else {
+            out.print(host.render(alias));
+        }
+        out.flush();
         return ExitCode.OK.code();
     }
 }
