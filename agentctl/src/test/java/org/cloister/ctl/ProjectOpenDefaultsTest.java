@@ -2,11 +2,22 @@ package org.cloister.ctl;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.FileInputStream;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.cloister.base.encoding.Digest;
+import org.cloister.ctl.key.LoginFolder;
 import org.cloister.protocol.ticket.Opening;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -95,6 +106,123 @@ class ProjectOpenDefaultsTest extends UnlockCommandFixture {
             ProjectFilesFixture.out(last.result());
         }
         assertThat(opening(5).memoryMib()).isEqualTo(2048);
+    }
+
+    @Test
+    void an_opening_makes_the_login_of_the_day_if_there_is_none_and_asks_for_the_key_once() throws Exception {
+        join();
+        Path fresh = project.memory().resolve("fresh");
+        String[] words = ordinary(
+                "--create",
+                "--make",
+                "1G",
+                "--recovery",
+                at("safe.pub"),
+                "--settings",
+                settings(),
+                "--drive-key",
+                at("cat.drive"),
+                "--cpus",
+                "2",
+                "--memory",
+                "4G",
+                "--days",
+                "2");
+        words[Arrays.asList(words).indexOf("--login") + 1] = fresh.toString();
+        try (UnlockResult made = runUnlock(words)) {
+            assertThat(made.result().status()).as(made.result().err()).isZero();
+            assertThat(made.result().err()).contains("login of the day: made a new one in " + fresh);
+        }
+        LoginFolder login = new LoginFolder(fresh);
+        assertThat(login.isCurrent(Instant.now())).isTrue();
+        assertThat(login.isCurrent(Instant.now().plus(Duration.ofHours(25))))
+                .as("after its end")
+                .isFalse();
+        byte[] before = Files.readAllBytes(fresh.resolve("opener.pem"));
+        words = ordinary();
+        words[Arrays.asList(words).indexOf("--login") + 1] = fresh.toString();
+        try (UnlockResult again = runUnlock(words, vm -> vm.found = 1)) {
+            ProjectFilesFixture.out(again.result());
+        }
+        assertThat(fresh.resolve("opener.pem")).hasBinaryContent(before);
+    }
+
+    @Test
+    @SuppressWarnings("try") // what reads the paper is open only to have a number
+    void the_first_opening_makes_the_drive_key_and_prints_a_recovery_key_that_opens_the_drive() throws Exception {
+        join();
+        Path key = folder.resolve("config/cloister").resolve(history.id()).resolve("drive.key");
+        Files.deleteIfExists(key);
+        Digest driveKey;
+        Path paper =
+                Files.createFile(folder.resolve("printed-" + relay.address().hashCode()));
+        try (FileOutputStream printer = new FileOutputStream(paper.toFile())) {
+            String[] first = ordinary(
+                    "--create",
+                    "--make",
+                    "1G",
+                    "--recovery-fd",
+                    Cli.descriptor(paper),
+                    "--settings",
+                    settings(),
+                    "--cpus",
+                    "2",
+                    "--memory",
+                    "4G",
+                    "--days",
+                    "2");
+            try (UnlockResult made = runUnlock(first)) {
+                assertThat(ProjectFilesFixture.out(made.result())).contains("open");
+                driveKey = made.vm().key();
+            }
+            String text = Files.readString(paper);
+            assertThat(text).endsWith("\n").hasSizeGreaterThan(40);
+            assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(key)))
+                    .isEqualTo("rw-------");
+            try (UnlockResult again = runUnlock(first, vm -> vm.found = 1)) {
+                ProjectFilesFixture.out(again.result());
+            }
+            assertThat(paper).as("one envelope, one recovery key").hasContent(text);
+        }
+        try (FileInputStream typed = new FileInputStream(paper.toFile())) {
+            String[] recovered = ordinary("--recovery-key", "--drive-secret-fd", Cli.descriptor(paper));
+            CompletableFuture<Cli.Result> result = CompletableFuture.supplyAsync(() -> {
+                try {
+                    return project.cli.runWithSecret(recovered);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+            Opening opening = awaitOpening(3);
+            try (FakeControllerVm vm = new FakeControllerVm(relay, credential("h1"), beliefs(), opening)) {
+                vm.found = 2;
+                vm.boot();
+                relay.run(opening.id(), allocation(opening));
+                ProjectFilesFixture.out(result.get(90, TimeUnit.SECONDS));
+                assertThat(vm.key()).isEqualTo(driveKey);
+            }
+        }
+    }
+
+    @Test
+    void a_recovery_key_is_not_promised_for_an_envelope_that_has_none() throws Exception {
+        join();
+        List<String> first = new ArrayList<>(List.of(ordinary("--create", "--make", "1G")));
+        first.addAll(List.of("--recipient", "eve=" + at("eve.drive.pub"), "--settings", settings()));
+        first.addAll(List.of("--drive-key", at("cat.drive"), "--cpus", "2", "--memory", "4G", "--days", "2"));
+        try (UnlockResult made = runUnlock(first.toArray(String[]::new))) {
+            ProjectFilesFixture.out(made.result());
+        }
+        first.addAll(List.of("--recovery-fd", "1"));
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecrets(first.toArray(String[]::new)),
+                "want an envelope with a recovery key, have one of an earlier attempt without");
+        first.addAll(List.of("--recovery", at("safe.pub")));
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecrets(first.toArray(String[]::new)),
+                "want --recovery or --recovery-fd, have both");
+        ProjectFilesFixture.refused(
+                project.cli.runWithSecrets(ordinary("--recovery-fd", "1")), "--recovery-fd need --create");
     }
 
     @Test

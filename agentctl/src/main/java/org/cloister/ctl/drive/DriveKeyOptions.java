@@ -17,6 +17,7 @@ import org.cloister.luks.key.KeyException;
 import org.cloister.luks.key.RecoveryKey;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingKeyFile;
+import org.cloister.luks.key.SealingPublicKey;
 import org.cloister.luks.secret.SecretMemory;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -35,7 +36,8 @@ public final class DriveKeyOptions {
             paramLabel = "FILE",
             description =
                     "File of the opener's private drive key, written by agentctl project drive-key; default: that "
-                            + "of the drive's first opening on this device.")
+                            + "of the drive's first opening on this device. With --create a missing file is created, "
+                            + "by default drive.key in the folder of the profile.")
     private @Nullable Path key;
 
     @Option(
@@ -76,6 +78,13 @@ public final class DriveKeyOptions {
             description = "With --create: file of the recovery key's public half.")
     private @Nullable Path safe;
 
+    @Option(
+            names = "--recovery-fd",
+            paramLabel = "NUMBER",
+            description = "With --create: make a recovery key, and write its text to this file descriptor, unless the "
+                    + "envelope exists. Print it and keep it in a safe.")
+    private @Nullable Integer printer;
+
     public boolean isNewDrive() {
         return create;
     }
@@ -103,7 +112,9 @@ public final class DriveKeyOptions {
         requireOptions(file, keyFile);
         DriveKeyMemory vault = DriveKeyMemory.open();
         String label = project.substring(0, PROJECT_LETTERS) + "." + drive;
-        SealingKey own = own(vault, keyFile);
+        SealingKey own = keyFile.isPresent() && create && !AtomicFile.exists(keyFile.get()) && !AtomicFile.exists(file)
+                ? newKey(vault, keyFile.get())
+                : own(vault, keyFile);
         boolean done = false;
         try {
             if (create) {
@@ -125,14 +136,32 @@ public final class DriveKeyOptions {
             throw new IOException("drive: want --drive-key" + (create ? "" : ", or --recovery-key instead of it")
                     + "; agentctl project drive-key makes one");
         }
-        if (!create && !(recipients.isEmpty() && safe == null)) {
-            throw new IOException(
-                    "drive: --recipient and --recovery need --create: an existing drive has its envelope");
+        if (!create && !(recipients.isEmpty() && safe == null && printer == null)) {
+            throw new IOException("drive: --recipient, --recovery and --recovery-fd need --create: an existing drive "
+                    + "has its envelope");
+        }
+        if (safe != null && printer != null) {
+            throw new IOException("drive: want --recovery or --recovery-fd, have both; a drive has one recovery key");
         }
         if (!create && !Files.exists(file)) {
             throw new IOException(
                     file + ": no envelope of the drive key; get it from another opener of the project, or "
                             + "make a new drive with --create");
+        }
+    }
+
+    /** Creates the opener's key; it is on disk when this returns. */
+    private SealingKey newKey(DriveKeyMemory vault, Path file) throws IOException {
+        SealingKey key = vault.hpke().generate();
+        boolean done = false;
+        try {
+            NewDriveKey.write(vault, key, file, descriptor, SECRET_FD);
+            done = true;
+            return key;
+        } finally {
+            if (!done) {
+                key.close();
+            }
         }
     }
 
@@ -164,17 +193,27 @@ public final class DriveKeyOptions {
                         each.getKey(), DriveEnvelope.Role.OPENER, SealingKeyEncoding.read(each.getValue())));
             }
             if (safe != null) {
-                all.add(new DriveEnvelope.Recipient(
-                        "safe", DriveEnvelope.Role.RECOVERY, SealingKeyEncoding.read(safe)));
+                all.add(recovery(SealingKeyEncoding.read(safe)));
             }
             if (Files.exists(file)) {
-                requireSame(file, read(file, label).recipients(), all);
+                List<DriveEnvelope.Recipient> have = read(file, label).recipients();
+                if (printer != null) {
+                    all.add(printed(file, have));
+                }
+                requireSame(file, have, all);
                 return;
+            }
+            if (printer != null) {
+                // Printed before a drive can depend on it.
+                try (SealingKey key = vault.hpke().generate()) {
+                    NewDriveKey.print(vault, key, printer);
+                    all.add(recovery(key.publicKey()));
+                }
             }
             if (all.size() < DriveEnvelope.MIN_RECIPIENTS) {
                 throw new IllegalArgumentException("drive: want " + DriveEnvelope.MIN_RECIPIENTS
-                        + " or more who can open it, have only this opener; add --recovery or --recipient, "
-                        + "for a lost key must not mean a lost drive");
+                        + " or more who can open it, have only this opener; add --recovery-fd, --recovery or "
+                        + "--recipient, for a lost key must not mean a lost drive");
             }
             Files.createDirectories(file.toAbsolutePath().getParent());
             try (SecretMemory drive = vault.secrets().random(DriveEnvelope.KEY_LENGTH)) {
@@ -185,6 +224,19 @@ public final class DriveKeyOptions {
         } catch (IllegalArgumentException e) {
             throw new IOException(e.getMessage(), e);
         }
+    }
+
+    private static DriveEnvelope.Recipient recovery(SealingPublicKey key) {
+        return new DriveEnvelope.Recipient("safe", DriveEnvelope.Role.RECOVERY, key);
+    }
+
+    /** Returns the recovery key that an earlier attempt printed. */
+    private static DriveEnvelope.Recipient printed(Path file, List<DriveEnvelope.Recipient> have) throws IOException {
+        return have.stream()
+                .filter(each -> each.role() == DriveEnvelope.Role.RECOVERY)
+                .findFirst()
+                .orElseThrow(() -> new IOException(file + ": want an envelope with a recovery key, have one of an "
+                        + "earlier attempt without; omit --recovery-fd, or delete the file if no drive has this key"));
     }
 
     private static void requireSame(Path file, List<DriveEnvelope.Recipient> have, List<DriveEnvelope.Recipient> want)

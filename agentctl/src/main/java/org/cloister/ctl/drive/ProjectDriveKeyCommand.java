@@ -3,19 +3,13 @@ package org.cloister.ctl.drive;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
-import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
-import org.cloister.ctl.key.Passphrase;
 import org.cloister.ctl.key.Pem;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.luks.key.Argon2;
-import org.cloister.luks.key.RecoveryKey;
 import org.cloister.luks.key.SealingKey;
-import org.cloister.luks.key.SealingKeyFile;
-import org.cloister.luks.secret.SecretMemory;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -30,8 +24,6 @@ import picocli.CommandLine.Option;
                 + "key to print, and writes its public half.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectDriveKeyCommand implements Callable<Integer> {
-    private static final int LEAST_PASSPHRASE = 12;
-
     @ArgGroup(multiplicity = "1")
     private PrivateKeyDestination kept;
 
@@ -71,47 +63,14 @@ public final class ProjectDriveKeyCommand implements Callable<Integer> {
         try (SealingKey key = vault.hpke().generate()) {
             Path file = kept.file;
             if (file == null) {
-                print(vault, key, kept.recovery);
+                NewDriveKey.print(vault, key, kept.recovery);
             } else {
-                write(vault, key, file);
+                NewDriveKey.write(vault, key, file, descriptor, SigningKeyOptions.SECRET_FD);
             }
             VerificationKey verification = SealingKeyEncoding.toVerificationKey(key.publicKey());
             AtomicFile.create(out, Pem.write(Pem.PUBLIC_KEY, verification.encoded()));
             output.print(new KeyValueOutput().with("key", verification).with("public", out));
         }
         return ExitCode.OK.code();
-    }
-
-    private static void print(DriveKeyMemory vault, SealingKey key, int to) throws IOException {
-        byte[] lineEnd = {'\n'};
-        try (SecretMemory text = new RecoveryKey(vault.crypto()).print(key);
-                SecretMemory end = vault.secrets().moveFrom(lineEnd)) {
-            text.writeTo(to);
-            end.writeTo(to);
-        }
-    }
-
-    private void write(DriveKeyMemory vault, SealingKey key, Path file) throws IOException {
-        try (SecretMemory passphrase = chosen(vault, file)) {
-            if (passphrase.length() < LEAST_PASSPHRASE) {
-                throw new MalformedException("new passphrase for " + file + ": want at least " + LEAST_PASSPHRASE
-                        + " bytes, have " + passphrase.length());
-            }
-            Argon2 argon2 = Argon2.load(vault.crypto());
-            AtomicFile.create(
-                    file,
-                    SealingKeyFile.seal(vault.crypto(), argon2, Argon2.Cost.DEFAULT, key, passphrase)
-                            .json());
-        }
-    }
-
-    private SecretMemory chosen(DriveKeyMemory vault, Path file) throws IOException {
-        String what = "new passphrase for " + file;
-        if (descriptor != null) {
-            return vault.readSecret(descriptor, what);
-        }
-        try (Passphrase typed = Passphrase.promptTwice(what, SigningKeyOptions.SECRET_FD)) {
-            return vault.secrets().moveFrom(typed.bytes());
-        }
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.PrivateKey;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -109,6 +110,14 @@ public final class LoginFolder {
         }
         throw new IOException(
                 key(role) + ": want the key of " + certificate(role) + ", have another; agentctl project login");
+    }
+
+    /** Returns whether the device's certificate is there and valid; each login writes all roles' with one lifetime. */
+    public boolean isCurrent(Instant now) throws IOException {
+        Path file = certificate(CertificateRole.DEVICE);
+        return AtomicFile.exists(file)
+                && PemCredentialFile.certificates(file).stream()
+                        .allMatch(each -> now.isBefore(each.getNotAfter().toInstant()));
     }
 
     private Path certificate(CertificateRole role) {

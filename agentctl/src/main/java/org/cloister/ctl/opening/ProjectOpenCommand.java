@@ -12,9 +12,11 @@ import java.util.function.Predicate;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.circuit.RelayLinkOptions;
 import org.cloister.ctl.drive.DriveKeySealer;
+import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.output.TextTable;
+import org.cloister.ctl.profile.ProfileOption;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.TrustStore;
 import org.cloister.protocol.ticket.AgentTicketMessage;
@@ -37,7 +39,8 @@ import picocli.CommandLine.Spec;
         name = "open",
         description = "Asks the relay for the project's controlling VM, signed by the login's opener "
                 + "key, waits until the VM runs, appraises it by the project policy and unlocks its "
-                + "drive. A controlling VM that already runs is stopped, for a project has one.")
+                + "drive. A controlling VM that already runs is stopped, for a project has one. A login that has "
+                + "ended is renewed first.")
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before call
 public final class ProjectOpenCommand implements Callable<Integer> {
     /** Time for a relay to accept the opening, with all retries. */
@@ -96,11 +99,15 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     public Integer call() throws IOException, InterruptedException {
         ProjectHistory owners = link.owners();
         Optional<OpeningDefaults> stored = readDefaults(owners.id());
-        OpeningDefaults used = unlock.defaults(shape, stored);
+        OpeningDefaults used = unlock.defaults(shape, stored, driveKeyPlace(owners.id()));
         boolean remembers = shape.isRemembered() || unlock.isNewDrive() || stored.isEmpty();
         Opening requested = wanted(owners.id(), used);
         TrustStore trustStore = link.trustStore(owners);
-        OpeningSigner opener = OpeningSigner.of(link.login(owners), trustStore);
+        LoginFolder login = link.login(owners);
+        if (unlock.renewLogin(link.project(), owners, login, Instant.now())) {
+            print("login of the day: made a new one in " + login.path());
+        }
+        OpeningSigner opener = OpeningSigner.of(login, trustStore);
         if (noWait || unlock.isSkipped()) {
             return open(requested, opener, owners, trustStore, null);
         }
@@ -117,6 +124,13 @@ public final class ProjectOpenCommand implements Callable<Integer> {
     /** Returns what an earlier opening of the drive stored; a wrong name of a drive is refused later, and has none. */
     private Optional<OpeningDefaults> readDefaults(String project) throws IOException {
         return Opening.isDrive(drive) ? OpeningDefaults.read(defaultsFile(project)) : Optional.empty();
+    }
+
+    /** Returns the default place of a new drive's key: beside the profile; empty for another drive or no profile. */
+    private Optional<Path> driveKeyPlace(String project) throws IOException {
+        return unlock.isNewDrive() && link.project().profile().isPresent()
+                ? Optional.of(ProfileOption.storeOf(spec).file(project).resolveSibling("drive.key"))
+                : Optional.empty();
     }
 
     private Path defaultsFile(String project) {

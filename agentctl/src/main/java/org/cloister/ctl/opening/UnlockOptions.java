@@ -9,10 +9,12 @@ import java.util.Optional;
 import org.cloister.ctl.circuit.RelayLinkOptions;
 import org.cloister.ctl.drive.DriveKeyOptions;
 import org.cloister.ctl.drive.DriveKeySealer;
+import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.profile.NamedContents;
 import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.ctl.project.CertificateIssuer;
+import org.cloister.ctl.project.PersonLogin;
 import org.cloister.ctl.project.ProjectOption;
 import org.cloister.protocol.identity.ProjectHistory;
 import org.cloister.protocol.identity.TrustStore;
@@ -69,6 +71,9 @@ final class UnlockOptions {
     @Mixin
     private SigningKeyOptions keys;
 
+    /** The person with the opened key, which is asked for once; null until it is needed. */
+    private @Nullable CertificateIssuer opened;
+
     @Mixin
     private DriveKeyOptions drive;
 
@@ -83,13 +88,17 @@ final class UnlockOptions {
         return drive.isNewDrive();
     }
 
-    /** Returns what this opening has from its options and, where they are not given, from an earlier one. */
-    OpeningDefaults defaults(OpeningShapeOptions shape, Optional<OpeningDefaults> stored) {
+    /**
+     * Returns what this opening has from its options and, where they are not given, from an earlier one.
+     *
+     * @param place file of the drive key where neither names one; empty for none
+     */
+    OpeningDefaults defaults(OpeningShapeOptions shape, Optional<OpeningDefaults> stored, Optional<Path> place) {
         return new OpeningDefaults(
                 shape.cpus(stored),
                 shape.memoryMib(stored),
                 shape.minutes(stored),
-                drive.keyFile(stored.flatMap(OpeningDefaults::driveKey)),
+                drive.keyFile(stored.flatMap(OpeningDefaults::driveKey).or(() -> place)),
                 mtu == null ? stored.map(OpeningDefaults::mtu).orElse(MTU) : mtu);
     }
 
@@ -112,8 +121,7 @@ final class UnlockOptions {
         Optional<ByteString> members = files.members();
         Optional<ByteString> settings = files.settings(drive.isNewDrive());
         SignedPolicy signed = SignedPolicy.loadNewest(kept.resolve("policy"), policy(project), owners, Instant.now());
-        CertificateIssuer issuer =
-                CertificateIssuer.of(owners, project.certificate(certificate), keys.open(project::key));
+        CertificateIssuer issuer = issuer(project, owners);
         DriveKeySealer lock = drive.openSealer(
                 owners.id(), name, opener.name().id(), driveFolder(owners.id(), name), used.driveKey());
         return new ControllerUnlock.Terms(
@@ -129,6 +137,30 @@ final class UnlockOptions {
                 used.mtu(),
                 new UnlockRecordFile(kept.resolve("unlocked")),
                 Duration.ofSeconds(seconds));
+    }
+
+    /**
+     * Makes the login of the day if there is none or it has ended, as agentctl project login does.
+     *
+     * @return whether it made one
+     */
+    boolean renewLogin(ProjectOption project, ProjectHistory owners, LoginFolder login, Instant now)
+            throws IOException {
+        if (login.isCurrent(now)) {
+            return false;
+        }
+        login.prepare();
+        PersonLogin.create(owners, issuer(project, owners), login, now);
+        return true;
+    }
+
+    private CertificateIssuer issuer(ProjectOption project, ProjectHistory owners) throws IOException {
+        CertificateIssuer issuer = opened;
+        if (issuer == null) {
+            issuer = CertificateIssuer.of(owners, project.certificate(certificate), keys.open(project::key));
+            opened = issuer;
+        }
+        return issuer;
     }
 
     /** Returns the policy of the option, or the profile's if it is newer than the stored one; null for the latter. */

@@ -2,31 +2,17 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
-import java.security.spec.ECGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
-import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.key.SigningKeyOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
-import org.cloister.protocol.dsse.VerificationKey;
-import org.cloister.protocol.identity.CertificateAuthority;
-import org.cloister.protocol.identity.CertificateChain;
-import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.ProjectHistory;
-import org.cloister.protocol.identity.SubjectPublicKey;
-import org.cloister.protocol.identity.TrustAnchors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -91,38 +77,14 @@ final class ProjectLoginCommand implements Callable<Integer> {
      */
     private Duration login(ProjectHistory project, CertificateIssuer issuer, LoginFolder folder) throws IOException {
         Instant now = Instant.now();
-        Duration lifetime = issuer.limitLifetime(CertificateAuthority.LEAF, now);
-        Set<CertificateRole> roles = EnumSet.copyOf(issuer.roles());
-        roles.add(CertificateRole.DEVICE);
-        for (CertificateRole role : roles) {
-            KeyPair pair = pair(role);
-            CertificateName name = new CertificateName(issuer.id(), role.toString(), project.id());
-            List<byte[]> chain = new ArrayList<>();
-            chain.add(issuer.authority()
-                    .issue(name, SubjectPublicKey.of(VerificationKey.of(pair.getPublic())), now, lifetime));
-            chain.addAll(issuer.above());
-            // Verify the chain as its later recipients do.
-            CertificateChain.parse(chain)
-                    .verifyUnlisted(Set.of(role), TrustAnchors.none().withProject(project), now);
-            folder.write(role, pair.getPrivate(), chain);
-        }
+        PersonLogin login = PersonLogin.create(project, issuer, folder, now);
         output.print(new KeyValueOutput()
                 .with("project", project.id())
                 .with("person", issuer.id())
-                .with("roles", roles)
-                .with("until", now.plus(lifetime).truncatedTo(ChronoUnit.SECONDS))
+                .with("roles", EnumSet.copyOf(login.roles()))
+                .with("until", now.plus(login.lifetime()).truncatedTo(ChronoUnit.SECONDS))
                 .with("folder", folder.path()));
-        return lifetime;
-    }
-
-    private static KeyPair pair(CertificateRole role) {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec(role.curve().standardName()));
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this JRE has no " + role.curve().standardName(), e);
-        }
+        return login.lifetime();
     }
 
     /**
