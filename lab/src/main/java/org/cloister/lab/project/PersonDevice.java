@@ -33,12 +33,13 @@ public final class PersonDevice {
         writeAgentctl(agentctl());
     }
 
-    /** Writes a program that is agentctl of this checkout. */
+    /** Writes a program that is agentctl of this checkout, for the person whose home folder HOME is. */
     public static void writeAgentctl(Path program) throws IOException {
         Files.createDirectories(program.getParent());
         Files.writeString(program, """
                 #!/bin/sh
-                exec %s -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
+                exec %s "-Duser.home=${HOME:-/}" \
+                -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
                 """.formatted(
                 Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));
         Files.setPosixFilePermissions(program, PosixFilePermissions.fromString("rwxr-xr-x"));

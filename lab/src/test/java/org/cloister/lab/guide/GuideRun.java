@@ -50,64 +50,58 @@ final class GuideRun {
     }
 
     /** Carries a step out; any exit status but 0 is an error that contains the output. */
-    String run(GuideStep step) throws IOException {
+    void run(GuideStep step) throws IOException {
         long from = System.nanoTime();
-        String output = carryOut(step);
+        carryOut(step);
         System.out.printf(
                 "guide: line %d, %s, %.1f s%n",
                 step.line(), step.getClass().getSimpleName(), (System.nanoTime() - from) / 1e9);
-        return output;
     }
 
-    private String carryOut(GuideStep step) throws IOException {
+    private void carryOut(GuideStep step) throws IOException {
         if (step instanceof MachineCommands commands) {
-            return onMachines(commands);
+            onMachines(commands);
         } else if (step instanceof PersonCommands commands) {
-            return atDevice(commands);
+            atDevice(commands);
         } else if (step instanceof PersonFile file) {
-            return write(file);
+            write(file);
         } else if (step instanceof Settings settings) {
-            return set(settings);
+            set(settings);
         } else if (step instanceof Carried carried) {
-            return carry(carried);
+            carry(carried);
         }
-        return "";
     }
 
-    private String onMachines(MachineCommands step) throws IOException {
-        StringBuilder output = new StringBuilder();
+    private void onMachines(MachineCommands step) throws IOException {
         for (String name : step.machines()) {
             BootedMachine machine = site.machine(name);
             machine.write("/root/.guide", AT_TERMINAL.formatted(replaced(step.script())));
-            output.append(type(
+            type(
                     "line " + step.line() + " on " + name,
                     step.repeated(),
-                    () -> machine.terminal("bash -euo pipefail ~/.guide")));
+                    () -> machine.terminal("bash -euo pipefail ~/.guide"));
         }
-        return output.toString();
     }
 
-    private String atDevice(PersonCommands step) throws IOException {
+    private void atDevice(PersonCommands step) throws IOException {
         OwnDevice device = site.device(step.person());
         Path script = device.home().resolve(".guide");
         Files.writeString(script, AT_TERMINAL.formatted(replaced(step.script())));
-        return type("line " + step.line() + " as " + step.person(), step.repeated(), () -> device.terminal(script));
+        type("line " + step.line() + " as " + step.person(), step.repeated(), () -> device.terminal(script));
     }
 
-    private String write(PersonFile step) throws IOException {
+    private void write(PersonFile step) throws IOException {
         Path file = site.device(step.person()).home().resolve(step.name());
         Files.writeString(file, replaced(step.content()));
-        return "";
     }
 
-    private String set(Settings step) throws IOException {
+    private void set(Settings step) throws IOException {
         BootedMachine machine = site.machine(step.machine());
         String before = machine.succeed("cat " + step.name());
         machine.write(step.name(), TomlSettings.apply(before, replaced(step.keys())));
-        return "";
     }
 
-    private String carry(Carried step) throws IOException {
+    private void carry(Carried step) throws IOException {
         for (PlacedFile to : step.to()) {
             if (step.from().place().equals("web")) {
                 site.machine(to.place())
@@ -117,7 +111,6 @@ final class GuideRun {
                 put(to, read(step.from()));
             }
         }
-        return "";
     }
 
     private byte[] read(PlacedFile file) throws IOException {
@@ -149,7 +142,7 @@ final class GuideRun {
         return result;
     }
 
-    private static String type(String what, boolean repeated, ProgressLog.Computation<LabCommand> typed)
+    private static void type(String what, boolean repeated, ProgressLog.Computation<LabCommand> typed)
             throws IOException {
         List<LabCommand.Output> outputs = new ArrayList<>();
         Poll.until(what, repeated ? LIMIT : Duration.ZERO, "type it by hand", PAUSE, () -> {
@@ -159,7 +152,6 @@ final class GuideRun {
             }
             return outputs.get(0).exit() == 0;
         });
-        return outputs.get(0).out();
     }
 
     private static String text(LabCommand.Output output) {
