@@ -4,6 +4,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.util.List;
 import java.util.Optional;
+import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
 import org.cloister.protocol.identity.IdentityClause;
@@ -13,7 +14,7 @@ import org.cloister.transport.link.LinkHandshakePeer;
 
 /**
  * Records the agent that one handshake verified. A host whose certificate has expired is accepted too, and recorded as
- * one that may renew it and nothing else.
+ * one that may renew it and nothing else; a machine that joins the site may ask for its first one and nothing else.
  */
 final class AgentHandshakePeer implements CertifiedPeerVerifier {
     private final LinkHandshakePeer valid;
@@ -55,8 +56,10 @@ final class AgentHandshakePeer implements CertifiedPeerVerifier {
         return valid.found().or(expired::found);
     }
 
-    /** Returns whether the peer was accepted by its expired certificate. */
+    /** Returns whether the peer has an expired certificate, or its token's, and may only ask for a valid one. */
     boolean isForRenewal() {
-        return valid.found().isEmpty();
+        return valid.found()
+                .map(identity -> identity.role() == CertificateRole.JOIN)
+                .orElse(true);
     }
 }

@@ -72,20 +72,24 @@ public final class AttachMessageHandler {
         LOG.info("attached peer={} software=\"{}\"", link.peer, link.software());
     }
 
-    /** Sends the site's lists, by which the host verifies that this relay is not revoked, and nothing else. */
+    /** Sends the site's lists, by which the peer verifies that this relay is not revoked, and nothing else. */
     private void onAttachedForRenewal(RelayLink link) {
         List<RevocationList> lists = distributor.listsFor(link);
         messenger.send(link, new RelayMessage.Attached(relay.toString(), reconnect.delay(), lists.size()));
         lists.forEach(list -> distributor.send(link, list));
-        LOG.info("attached for renewal alone peer={} expired={}", link.peer, link.identity.notAfter());
+        LOG.info("attached for {} alone peer={} end={}", purpose(link), link.peer, link.identity.notAfter());
+    }
+
+    private static String purpose(RelayLink link) {
+        return link.isJoining() ? "enrolment" : "renewal";
     }
 
     /** Handles a message other than {@link AgentMessage.Attach}. */
     void onMessage(RelayLink link, AgentMessage message) throws MalformedException {
         if (link.isForRenewal()
                 && !(message instanceof AgentMessage.Renew || message instanceof AgentMessage.RevocationsKept)) {
-            throw new MalformedException("attach stream: the certificate of " + link.peer + " expired at "
-                    + link.identity.notAfter() + " and permits its renewal alone");
+            throw new MalformedException("attach stream: the certificate of " + link.peer + ", which ends at "
+                    + link.identity.notAfter() + ", permits its " + purpose(link) + " alone");
         }
         if (message instanceof AgentMessage.Serve serve) {
             serve(link, serve.name());

@@ -196,7 +196,7 @@ public final class LinkAcceptor {
                         "link refused peer={} reason=\"{}\"",
                         link.peer,
                         link.isForRenewal()
-                                ? "its certificate has expired, and it or too many hosts renew theirs at this time"
+                                ? "it may only ask for a certificate, and it or too many others do so at this time"
                                 : "the project has as many links as the site approved");
             }
             return admitted;

@@ -32,10 +32,10 @@ public final class LinkAdmission {
     }
 
     /**
-     * Admits a link of a host whose certificate has expired, for a short time. It is not registered: no circuit, ticket
-     * or list of hosts knows it.
+     * Admits a link of a host whose certificate has expired, or of a machine that joins the site, for a short time. It
+     * is not registered: no circuit, ticket or list of hosts knows it.
      *
-     * @return false if the host has such a link already, or too many hosts have
+     * @return false if the peer has such a link already, or too many peers have
      */
     boolean admitForRenewal(RelayLink link) {
         if (!registry.renewing.tryOpen(link.peer)) {
@@ -44,8 +44,13 @@ public final class LinkAdmission {
         link.connection()
                 .eventLoop()
                 .schedule(link::close, ProtocolLimits.RENEWAL_LINK_TIME.toMillis(), TimeUnit.MILLISECONDS);
+        if (link.isJoining()) {
+            // Its certificate is valid, so that a list may revoke it; an expired one was checked by its key.
+            watch.add(link);
+        }
         link.connection().closeFuture().addListener(closed -> {
             registry.renewing.close(link.peer);
+            watch.remove(link);
             LOG.info("link for renewal closed peer={}", link.peer);
         });
         return true;

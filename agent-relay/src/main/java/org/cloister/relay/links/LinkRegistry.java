@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class LinkRegistry implements AttachedAgents {
     private final Set<RelayLink> links = ConcurrentHashMap.newKeySet();
     private final Map<CertificateName, RelayLink> serving = new ConcurrentHashMap<>();
-    /** Hosts whose links are not registered here, since their certificates have expired. */
+    /** Peers whose links are not registered here, since they may do nothing but ask for a certificate. */
     final RenewalLinks renewing = new RenewalLinks();
 
     void add(RelayLink link) {

@@ -63,7 +63,7 @@ public final class RelayLink implements CircuitLink {
         this(connection, identity, chain, since, false);
     }
 
-    /** @param forRenewal whether the certificate has expired, so that only its renewal is permitted */
+    /** @param forRenewal whether the peer has an expired certificate, or its token's, and may only ask for one */
     RelayLink(
             Channel connection, CertifiedIdentity identity, List<ByteString> chain, Instant since, boolean forRenewal) {
         this.forRenewal = forRenewal;
@@ -95,9 +95,14 @@ public final class RelayLink implements CircuitLink {
         return isHost() || name.equals(peer) || ownsName(name);
     }
 
-    /** Returns whether the peer may renew its expired certificate and nothing else. */
+    /** Returns whether the peer may renew its expired certificate, or ask for its first one, and nothing else. */
     boolean isForRenewal() {
         return forRenewal;
+    }
+
+    /** Returns whether the peer has an enrolment token and no certificate of its own yet. */
+    boolean isJoining() {
+        return identity.role() == CertificateRole.JOIN;
     }
 
     boolean isDevice() {

@@ -49,9 +49,9 @@ public final class RenewalForwarder {
         return authority.filter(link -> link.connection().isActive()).isPresent();
     }
 
-    /** Handles a renewal request of a host; other agents are refused. */
+    /** Handles the request of a host, or of a machine that joins the site; other agents are refused. */
     void requestRenewal(RelayLink link, ByteString request) {
-        if (!link.isHost()) {
+        if (!link.isHost() && !link.isJoining()) {
             sendResult(link, RenewalResult.refused(RenewalResult.NOT_ALLOWED));
         } else if (!link.renewal.tryStart(System.nanoTime())) {
             sendResult(link, RenewalResult.refused(RenewalResult.LIMIT));

@@ -88,7 +88,7 @@ public final class BootCertificate {
         CertificateRole role = CertificateRole.of(name.role())
                 .filter(ROLES::contains)
                 .orElseThrow(() -> refused(IdentityClause.ROLE, subject, "one of " + ROLES, name.role()));
-        ParsedCertificate leaf = ParsedCertificate.leaf(only, subject, role.curve());
+        ParsedCertificate leaf = ParsedCertificate.leaf(only, subject, role);
         if (!only.getIssuerX500Principal().equals(only.getSubjectX500Principal())
                 || leaf.issuer(List.of(leaf.key())).isEmpty()) {
             throw refused(

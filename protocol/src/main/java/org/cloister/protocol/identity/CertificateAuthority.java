@@ -195,7 +195,7 @@ public final class CertificateAuthority {
                     "certificate for " + name, "a role of the protocol", name.role(), "name another role");
         }
         requireCurve("certificate for " + name, role.get().curve(), key);
-        return draft(leafSubject(name), key, now, lifetime, LEAF)
+        return draft(leafSubject(name), key, now, lifetime, role.get().longestLife())
                 .leaf(name)
                 .sign(signer, this.key.curve())
                 .getEncoded();

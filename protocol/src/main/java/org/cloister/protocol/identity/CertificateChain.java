@@ -80,7 +80,7 @@ public final class CertificateChain {
         for (X509Certificate each : certificates) {
             checked.add(
                     checked.isEmpty()
-                            ? ParsedCertificate.leaf(each, subject, role.curve())
+                            ? ParsedCertificate.leaf(each, subject, role)
                             : ParsedCertificate.authority(each, "authority above " + name));
         }
         return new CertificateChain(List.copyOf(checked), name, role);

@@ -55,6 +55,11 @@ public record CertificateName(String id, String role, String project) {
         }
     }
 
+    /** Returns the name under which a host or relay of this name joins its site, before it has a certificate. */
+    public CertificateName forJoining() {
+        return new CertificateName(id, CertificateRole.JOIN.toString(), SITE);
+    }
+
     public static boolean isLabel(String label) {
         return LABEL.matcher(label).matches();
     }

@@ -1,5 +1,6 @@
 package org.cloister.protocol.identity;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.Optional;
@@ -11,6 +12,8 @@ public enum CertificateRole {
     RELAY(SignatureCurve.P256),
     /** The site's registration authority, which answers renewals. */
     DESK(SignatureCurve.P256),
+    /** A machine that has an enrolment token and no certificate yet; a relay permits it its enrolment alone. */
+    JOIN(SignatureCurve.P256),
     /** A person's device, on its link to the relay. */
     DEVICE(SignatureCurve.P256),
     OWNER(SignatureCurve.P384),
@@ -32,7 +35,12 @@ public enum CertificateRole {
 
     /** Returns whether the site certifies the role, not a project. */
     public boolean isSite() {
-        return this == HOST || this == RELAY || this == DESK;
+        return this == HOST || this == RELAY || this == DESK || this == JOIN;
+    }
+
+    /** Returns the longest lifetime of the role's certificates. */
+    public Duration longestLife() {
+        return this == JOIN ? ValidityPeriod.TOKEN : ValidityPeriod.LEAF;
     }
 
     /** Returns whether a machine is enrolled for the role with a token. */

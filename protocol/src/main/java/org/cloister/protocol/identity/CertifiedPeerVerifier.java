@@ -9,6 +9,9 @@ import java.util.stream.Collectors;
 /** Verifies that a chain of certificates belongs to a certified peer. */
 @FunctionalInterface
 public interface CertifiedPeerVerifier extends PeerVerifier {
+    /** Roles whose holders dial relays; of a machine that joins a relay accepts its enrolment alone. */
+    Set<CertificateRole> AGENTS = Set.of(CertificateRole.HOST, CertificateRole.DEVICE, CertificateRole.JOIN);
+
     @Override
     CertifiedIdentity verify(List<X509Certificate> chain) throws CertificateException;
 
@@ -47,7 +50,7 @@ public interface CertifiedPeerVerifier extends PeerVerifier {
                 CertificateChain presented = CertificateChain.of(chain);
                 return presented.claimed().role().equals(CertificateRole.DESK.toString())
                         ? trustStore.verifyUnlisted(presented, Set.of(CertificateRole.DESK))
-                        : trustStore.verify(presented, Set.of(CertificateRole.HOST, CertificateRole.DEVICE));
+                        : trustStore.verify(presented, AGENTS);
             } catch (IdentityRefusedException e) {
                 throw new CertificateException(e.getMessage(), e);
             }

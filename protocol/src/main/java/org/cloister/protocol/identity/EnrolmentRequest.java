@@ -62,6 +62,11 @@ public final class EnrolmentRequest {
         return proof.length > 0 && token.verifies(EnrolmentToken.proven(request.bytes()), proof);
     }
 
+    /** Returns whether the request has a proof, right or wrong. */
+    public boolean hasProof() {
+        return proof.length > 0;
+    }
+
     public byte[] json() {
         ObjectNode json = JsonNodeFactory.instance
                 .objectNode()

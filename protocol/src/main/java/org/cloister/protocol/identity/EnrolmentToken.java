@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.KeyPairGenerator;
+import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.Signature;
 import java.security.interfaces.ECPrivateKey;
@@ -85,18 +86,31 @@ public final class EnrolmentToken implements AutoCloseable {
         return text;
     }
 
+    /** Returns the token's private key, for the handshake with which its holder joins. */
+    public PrivateKey privateKey() throws MalformedException {
+        try {
+            return PrivateScalar.privateKey(CURVE, secret);
+        } catch (GeneralSecurityException e) {
+            throw notAKey(e);
+        }
+    }
+
     /** Returns the proof that the token's holder made the request, so that no one on the path can replace it. */
     byte[] proof(byte[] request) throws MalformedException {
         try {
             Signature signer = Signature.getInstance(SIGNATURE);
-            signer.initSign(PrivateScalar.privateKey(CURVE, secret));
+            signer.initSign(privateKey());
             signer.update(proven(request));
             return signer.sign();
         } catch (GeneralSecurityException e) {
-            // The scalar is zero, or above the curve's order.
-            throw new MalformedException(
-                    "enrolment token: want a private key of " + CURVE.standardName() + ", have something else", e);
+            throw notAKey(e);
         }
+    }
+
+    /** The scalar is zero, or above the curve's order. */
+    private static MalformedException notAKey(GeneralSecurityException e) {
+        return new MalformedException(
+                "enrolment token: want a private key of " + CURVE.standardName() + ", have something else", e);
     }
 
     static byte[] proven(byte[] request) {

@@ -32,9 +32,10 @@ record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String>
 
     private static final boolean[] CERTIFIES = {false, false, false, false, false, true, true, false, false};
 
-    static ParsedCertificate leaf(X509Certificate x509, String subject, SignatureCurve curve)
+    static ParsedCertificate leaf(X509Certificate x509, String subject, CertificateRole role)
             throws IdentityRefusedException {
         VerificationKey key = key(x509, subject);
+        SignatureCurve curve = role.curve();
         if (key.curve() != curve) {
             throw new IdentityRefusedException(
                     IdentityClause.KEY,
@@ -47,7 +48,7 @@ record ParsedCertificate(X509Certificate x509, VerificationKey key, List<String>
         requireUsage(x509.getBasicConstraints() < 0, subject, "no CA");
         requireUsage(Arrays.equals(x509.getKeyUsage(), SIGNS), subject, "keyUsage digitalSignature alone");
         requireUsage(purposes(x509).containsAll(PURPOSES), subject, "extKeyUsage serverAuth and clientAuth");
-        requireLife(x509, subject, ValidityPeriod.LEAF);
+        requireLife(x509, subject, role.longestLife());
         return new ParsedCertificate(x509, key, List.of(), subject);
     }
 

@@ -12,6 +12,8 @@ import java.time.temporal.ChronoUnit;
 public record ValidityPeriod(Instant notBefore, Instant notAfter) {
     /** Longest period of a leaf. */
     static final Duration LEAF = Duration.ofHours(24);
+    /** Longest period of an enrolment token, and so of the certificate with which its holder joins. */
+    public static final Duration TOKEN = Duration.ofDays(7);
     /**
      * Longest time after a host's certificate has expired in which it may still ask for another one over its relay.
      * Shorter than a revoked key stays on the site's list, so that no revocation is forgotten meanwhile.

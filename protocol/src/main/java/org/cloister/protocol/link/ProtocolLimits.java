@@ -37,7 +37,7 @@ public final class ProtocolLimits {
     public static final Duration RENEWAL_TIME = Duration.ofSeconds(30);
     public static final Duration RENEWAL_PAUSE = Duration.ofSeconds(5);
     public static final int RENEWALS = 32;
-    /** Links of hosts whose certificate has expired, which may renew it alone. */
+    /** Links of hosts whose certificate has expired and of machines that join, which may ask for one alone. */
     public static final int RENEWAL_LINKS = 256;
 
     public static final Duration RENEWAL_LINK_TIME = Duration.ofSeconds(60);

@@ -106,9 +106,9 @@ public final class AgentAttachStream {
     }
 
     /**
-     * Requests the renewal of the own certificate.
+     * Requests the renewal of the own certificate, or a machine's first one.
      *
-     * @param request of {@link RenewalClient#nextRequest}
+     * @param request of {@link RenewalClient#nextRequest}, or an enrolment request with a proof
      */
     public void renew(ByteString request) {
         send(new AgentMessage.Renew(request));

@@ -160,16 +160,18 @@ public final class AgentLink implements AutoCloseable {
         loop.execute(() -> {
             closed = true;
             check.close();
-            if (timer != null) {
-                timer.cancel(false);
-            }
-            if (renewalTimer != null) {
-                renewalTimer.cancel(false);
-            }
+            cancel(timer);
+            cancel(renewalTimer);
             if (current != null) {
                 current.drop();
             }
         });
+    }
+
+    private static void cancel(@Nullable ScheduledFuture<?> timer) {
+        if (timer != null) {
+            timer.cancel(false);
+        }
     }
 
     /** Checks that the relay is still trusted, because a list may have arrived or a certificate expired. */
@@ -198,9 +200,7 @@ public final class AgentLink implements AutoCloseable {
     }
 
     private void schedule() {
-        if (timer != null) {
-            timer.cancel(false);
-        }
+        cancel(timer);
         if (!reconnect.attached() && !closed) {
             long wait = Math.max(0, reconnect.deadlineNs() - System.nanoTime());
             timer = loop.schedule(this::step, wait, TimeUnit.NANOSECONDS);
@@ -216,9 +216,7 @@ public final class AgentLink implements AutoCloseable {
 
     /** Requests the renewal of the own certificate if it is time, and schedules the next check. */
     private void renew() {
-        if (renewalTimer != null) {
-            renewalTimer.cancel(false);
-        }
+        cancel(renewalTimer);
         if (attached != null && !closed && own.renewal != null) {
             own.renewal.nextRequest(Instant.now()).ifPresent(attached::renew);
             long wait = Math.max(
@@ -230,7 +228,9 @@ public final class AgentLink implements AutoCloseable {
     }
 
     private void onRenewed(RenewalResult outcome) {
-        if (own.renewal != null) {
+        if (own.renewal == null) {
+            events.onCertificateResult(outcome);
+        } else {
             try {
                 events.onRenewed(own.renewal.acceptResult(outcome, Instant.now()));
                 attachRenewed();

@@ -7,6 +7,7 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.link.RelayMessage;
+import org.cloister.protocol.link.RenewalResult;
 
 /** Receives an agent's events, on the link's event loop, which it must not block. */
 public interface AgentLinkListener {
@@ -45,6 +46,12 @@ public interface AgentLinkListener {
      * @param why for the log; the renewal is requested again
      */
     default void onRenewalFailed(String why) {}
+
+    /**
+     * A request for a certificate that this listener sent itself, with {@link AgentAttachStream#renew}, was answered;
+     * on links without a {@link RenewalClient}. Neither the relay nor the answer is trusted.
+     */
+    default void onCertificateResult(RenewalResult outcome) {}
 
     /**
      * The VM must shut down; for a VM only, once per session.
