@@ -69,6 +69,7 @@ public final class AgentRelayMain {
                 AdminHttpServer socket = relay.adminApi().listen(config.socket(), operators);
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : relay.adminApi().listen(config.metrics(), operators)) {
+            FirstRevocationList.deliver(config.site(), self.site(), documents, relay.delivery());
             SystemdNotifier.notifyReady("serving " + relay.address() + " as " + name);
             SystemdWatchdog.start(
                     loops, () -> relay.ticketLifecycle().status(Instant.now()).join());

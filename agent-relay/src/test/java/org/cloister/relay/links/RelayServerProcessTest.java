@@ -185,6 +185,33 @@ class RelayServerProcessTest {
     }
 
     @Test
+    void the_sites_list_beside_its_certificate_is_in_force_from_the_start_and_a_bad_or_older_one_stops_nothing()
+            throws Exception {
+        TlsCredential bad = fixture.credential(RelayFixture.OTHER_HOST);
+        Path list = folder.resolve("revocations.crl");
+        List<byte[]> contents = List.of(
+                TestSite.list(fixture.site.authority, 5, bad),
+                TestSite.list(fixture.site.authority, 4),
+                TestSite.list(fixture.site.a.authority, 6),
+                "no list".getBytes(java.nio.charset.StandardCharsets.US_ASCII));
+        for (byte[] content : contents) {
+            Files.write(list, content);
+            try (RelayServerProcess relay =
+                            RelayServerProcess.start(words, config).serving(port);
+                    TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address());
+                    TestAgent revoked = new TestAgent(fixture, bad, address())) {
+                assertThat(host.attachment()).isNotNull();
+                assertThat(revoked.losses.poll(20, TimeUnit.SECONDS)).isNotNull();
+                assertThat(revoked.attachments).isEmpty();
+                assertThat(relay.isAlive()).isTrue();
+            }
+        }
+        assertThat(Files.readString(words))
+                .containsOnlyOnce("accepted revocation list 5")
+                .contains("revocation list not used file=" + list);
+    }
+
+    @Test
     void a_second_relay_takes_neither_the_port_nor_the_socket_of_a_living_one() throws Exception {
         try (RelayServerProcess first = RelayServerProcess.start(words, config).serving(port)) {
             String own = Files.readString(config);
