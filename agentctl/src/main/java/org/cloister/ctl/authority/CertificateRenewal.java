@@ -153,13 +153,18 @@ public final class CertificateRenewal implements AutoCloseable {
         Instant now = clock.instant();
         try {
             EnrolmentRequest request = EnrolmentRequest.parse(renewal.request().toByteArray());
-            if (!request.request().name().equals(renewal.from())) {
-                journal.accept("refused (name): " + renewal.from() + " asks for "
-                        + request.request().name());
+            CertificateName name = request.request().name();
+            boolean joins = renewal.from().equals(name.forJoining());
+            if (!joins && !name.equals(renewal.from())) {
+                journal.accept("refused (name): " + renewal.from() + " asks for " + name);
                 return RenewalResult.refused(IdentityClause.NAME);
             }
+            if (joins && !request.hasProof()) {
+                journal.accept("refused (proof): " + renewal.from() + " asks without its token's proof");
+                return RenewalResult.refused(IdentityClause.PROOF);
+            }
             byte[] certificate = signer.certify(request, now);
-            journal.accept("renewed: " + renewal.from());
+            journal.accept((joins ? "enrolled: " : "renewed: ") + name);
             return RenewalResult.granted(certificate);
         } catch (IdentityRefusedException e) {
             journal.accept((e.clause() == IdentityClause.COPIED ? "ALARM: " : "") + e.getMessage());

@@ -17,7 +17,7 @@ public sealed interface EnrolmentDecision {
     Duration SHORTEST = Duration.ofMinutes(15);
 
     Duration USUAL = Duration.ofHours(1);
-    Duration LONGEST = Duration.ofDays(7);
+    Duration LONGEST = ValidityPeriod.TOKEN;
 
     /** Store {@code next}, then issue, then store the certificate, then answer. */
     record Issue(EnrolmentState.Used next) implements EnrolmentDecision {}
@@ -87,7 +87,8 @@ public sealed interface EnrolmentDecision {
                     now.toString());
         }
         VerificationKey key = request.request().key();
-        return new Issue(new EnrolmentState.Used(open.name(), open.token(), key, List.of(), open.withdrawn()));
+        return new Issue(new EnrolmentState.Used(
+                open.name(), open.token(), key, open.tokenCertificate(), List.of(), open.withdrawn()));
     }
 
     private static EnrolmentDecision ofUsed(EnrolmentState.Used used, EnrolmentRequest request, Instant now) {

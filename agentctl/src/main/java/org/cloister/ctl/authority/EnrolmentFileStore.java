@@ -100,6 +100,7 @@ public final class EnrolmentFileStore implements EnrolmentStore {
         } else if (enrolment instanceof EnrolmentState.Revoked revoked) {
             json.put("state", "revoked").put("at", seconds(revoked.at())).put("why", revoked.reason());
         }
+        issued(json, "tokenCertificate", enrolment.tokenCertificate().stream().toList());
         issued(json, "withdrawn", enrolment.withdrawn());
         return (json.toPrettyString() + "\n").getBytes(StandardCharsets.UTF_8);
     }
@@ -121,12 +122,20 @@ public final class EnrolmentFileStore implements EnrolmentStore {
         StrictJson json = StrictJson.read(bytes, MAX_BYTES);
         json.requireFormat(FORMAT);
         CertificateName name = CertificateName.parse(json.text("name"));
-        List<EnrolmentState.Issued> withdrawn = issued(json, "withdrawn");
+        List<EnrolmentState.Issued> withdrawn = issued(json, "withdrawn", EnrolmentState.MAX_WITHDRAWN);
         String state = json.text("state");
         EnrolmentState enrolment = switch (state) {
-            case "open" -> new EnrolmentState.Open(name, key(json, "token"), json.time("expires"), withdrawn);
+            case "open" ->
+                new EnrolmentState.Open(
+                        name, key(json, "token"), json.time("expires"), tokenCertificate(json), withdrawn);
             case "used" ->
-                new EnrolmentState.Used(name, key(json, "token"), key(json, "key"), issued(json, "issued"), withdrawn);
+                new EnrolmentState.Used(
+                        name,
+                        key(json, "token"),
+                        key(json, "key"),
+                        tokenCertificate(json),
+                        issued(json, "issued", EnrolmentState.MAX_WITHDRAWN),
+                        withdrawn);
             case "revoked" -> new EnrolmentState.Revoked(name, json.time("at"), json.text("why", WHY), withdrawn);
             default ->
                 throw new MalformedException("state: want open, used or revoked, have " + StrictJson.quoted(state));
@@ -135,10 +144,15 @@ public final class EnrolmentFileStore implements EnrolmentStore {
         return enrolment;
     }
 
-    private static List<EnrolmentState.Issued> issued(StrictJson json, String member) throws MalformedException {
+    private static Optional<EnrolmentState.Issued> tokenCertificate(StrictJson json) throws MalformedException {
+        return issued(json, "tokenCertificate", 1).stream().findFirst();
+    }
+
+    private static List<EnrolmentState.Issued> issued(StrictJson json, String member, int most)
+            throws MalformedException {
         List<EnrolmentState.Issued> issued = new ArrayList<>();
         if (json.has(member)) {
-            for (StrictJson each : json.objects(member, EnrolmentState.MAX_WITHDRAWN)) {
+            for (StrictJson each : json.objects(member, most)) {
                 issued.add(new EnrolmentState.Issued(
                         new BigInteger(each.text("serial", SERIAL), 16),
                         each.time("from"),

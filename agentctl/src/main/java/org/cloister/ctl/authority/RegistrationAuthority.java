@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -31,11 +32,12 @@ public final class RegistrationAuthority {
     }
 
     /**
-     * Opens a name for the token and invalidates an earlier token for it.
+     * Opens a name for the token and invalidates an earlier token for it, whose token certificate is then revoked.
      *
-     * @param lifetime the token's lifetime
+     * @param lifetime the token's lifetime, and the token certificate's
+     * @return the token certificate in DER: it proves to a relay that its holder has the token
      */
-    public void open(CertificateName name, VerificationKey token, Instant now, Duration lifetime) throws IOException {
+    public byte[] open(CertificateName name, VerificationKey token, Instant now, Duration lifetime) throws IOException {
         if (lifetime.compareTo(EnrolmentDecision.SHORTEST) < 0 || lifetime.compareTo(EnrolmentDecision.LONGEST) > 0) {
             throw new CertificationRefusedException(
                     "token for " + name,
@@ -49,16 +51,23 @@ public final class RegistrationAuthority {
             throw new CertificationRefusedException(
                     "token for " + name, "a name that is free", "one enrolled by " + used.key(), "revoke it first");
         }
-        List<EnrolmentState.Issued> withdrawn =
-                known.map(each -> each.at(now).withdrawn()).orElse(List.of());
-        if (withdrawn.size() + EnrolmentState.MAX_ISSUED > EnrolmentState.MAX_WITHDRAWN) {
+        List<EnrolmentState.Issued> withdrawn = new ArrayList<>();
+        if (known.isPresent()) {
+            EnrolmentState before = known.get().at(now);
+            withdrawn.addAll(before.withdrawn());
+            before.tokenCertificate().ifPresent(withdrawn::add);
+        }
+        if (withdrawn.size() + EnrolmentState.REVOKED_AT_ONCE > EnrolmentState.MAX_WITHDRAWN) {
             throw new CertificationRefusedException(
                     "token for " + name,
                     "fewer than " + EnrolmentState.MAX_WITHDRAWN + " certificates on the revocation list",
                     String.valueOf(withdrawn.size()),
                     "wait until they have expired");
         }
-        store.store(new EnrolmentState.Open(name, token, now.plus(lifetime), withdrawn));
+        byte[] tokenCertificate = site.issue(name.forJoining(), SubjectPublicKey.of(token), now, lifetime);
+        store.store(new EnrolmentState.Open(
+                name, token, now.plus(lifetime), Optional.of(issued(tokenCertificate)), withdrawn));
+        return tokenCertificate;
     }
 
     /**

@@ -21,6 +21,8 @@ import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
+import org.cloister.protocol.identity.IdentityRefusedException;
+import org.cloister.protocol.identity.RevocationList;
 import org.cloister.protocol.identity.TrustAnchors;
 import org.cloister.transport.tls.PemCredentialFile;
 
@@ -55,6 +57,20 @@ record JoinedMachine(DaemonCredentialFiles files, UserPrincipal owner, Certifica
             }
         }
         WorldReadableFile.replace(files.site(), Pem.write(Pem.CERTIFICATE, der));
+    }
+
+    /**
+     * Puts the site's revocation list beside the site's certificate, where a relay finds it at its start.
+     *
+     * @return the list's file; empty if the list has expired, so that the relay needs another
+     */
+    Optional<Path> putRevocationList(byte[] der, Instant now) throws IOException {
+        if (!now.isBefore(RevocationList.read(der, List.of(site)).nextUpdate())) {
+            return Optional.empty();
+        }
+        Path file = files.site().resolveSibling("revocations.crl");
+        WorldReadableFile.replace(file, der);
+        return Optional.of(file);
     }
 
     /**
@@ -113,7 +129,18 @@ record JoinedMachine(DaemonCredentialFiles files, UserPrincipal owner, Certifica
      * @return the end of the certificate that is now in place
      */
     Instant putCertificate(Path answer, VerificationKey key, Instant now) throws IOException {
-        byte[] der = Pem.read(answer, Pem.CERTIFICATE);
+        return putCertificate(Pem.read(answer, Pem.CERTIFICATE), answer.toString(), key, now);
+    }
+
+    /**
+     * Verifies the site's answer and puts it in its place; a certificate that ends later stays.
+     *
+     * @param der may come from anyone
+     * @param answer where it is from, for the message
+     * @throws MalformedException if it is not this machine's
+     * @throws IdentityRefusedException if it is not of the token's site
+     */
+    Instant putCertificate(byte[] der, String answer, VerificationKey key, Instant now) throws IOException {
         CertificateRole role = CertificateRole.of(name.role()).orElseThrow();
         CertifiedIdentity identity = CertificateChain.parse(List.of(der))
                 .verifyUnlisted(Set.of(role), TrustAnchors.none().withSite(List.of(site)), now);

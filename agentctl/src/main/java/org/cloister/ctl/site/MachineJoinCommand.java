@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.UserPrincipal;
 import java.nio.file.attribute.UserPrincipalNotFoundException;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.cloister.base.encoding.MalformedException;
@@ -21,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** Command that enrols the machine on which it runs, as root; run again, it installs the site's answer. */
+/**
+ * Command that enrols the machine on which it runs, as root: over a relay of its token, or else with a request that a
+ * person carries; run again, it installs the site's answer.
+ */
 public abstract class MachineJoinCommand implements Callable<Integer> {
     private final CertificateRole role;
 
@@ -64,6 +68,9 @@ public abstract class MachineJoinCommand implements Callable<Integer> {
             description = "Replace also a key whose certificate is valid, and the certificate of another site.")
     private boolean force;
 
+    @Option(names = "--offline", description = "Dial no relay; write a request for agentctl site issue instead.")
+    private boolean offline;
+
     @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
     private OutputOption output;
@@ -90,27 +97,74 @@ public abstract class MachineJoinCommand implements Callable<Integer> {
                     .with("name", token.name())
                     .with("key", key.verificationKey())
                     .with("site", machine.files().site());
+            putRevocationList(facts, token, machine, now);
             Path request = out == null ? Path.of(token.name().id() + ".request") : out;
-            Optional<Path> answer = answer(request, key.verificationKey(), now);
-            if (answer.isPresent()) {
-                Instant until = machine.putCertificate(answer.get(), key.verificationKey(), now);
-                facts.with("certificate", machine.files().certificate()).with("until", until);
+            Optional<Instant> until = putCertificate(facts, token, machine, key, request, now);
+            if (until.isPresent()) {
+                facts.with("certificate", machine.files().certificate()).with("until", until.get());
                 next(facts, token, configuration);
-            } else {
-                CertificateRequest made = CertificateRequest.make(token.name(), key);
-                AtomicFile.replace(
-                        request, EnrolmentRequest.first(made, token.token()).json());
-                facts.with("request", request)
-                        .with(
-                                "next",
-                                "on the administrator's machine: agentctl site issue --site DIR "
-                                        + request.getFileName()
-                                        + "; then put " + request.getFileName() + ".pem beside " + request
-                                        + " and run this command again");
             }
             output.print(facts);
         }
         return ExitCode.OK.code();
+    }
+
+    private static void putRevocationList(
+            KeyValueOutput facts, EnrolmentTokenFile token, JoinedMachine machine, Instant now) throws IOException {
+        if (!token.list().isEmpty()) {
+            Optional<Path> list = machine.putRevocationList(token.list().toByteArray(), now);
+            facts.with("list", list.map(Path::toString).orElse("has expired; agentctl site serve delivers another"));
+        }
+    }
+
+    /**
+     * Puts the site's answer in its place: the one of a file, or one that a relay brings. Writes a request for a file
+     * if there is neither.
+     */
+    private Optional<Instant> putCertificate(
+            KeyValueOutput facts,
+            EnrolmentTokenFile token,
+            JoinedMachine machine,
+            SigningKey key,
+            Path request,
+            Instant now)
+            throws IOException {
+        Optional<Path> answer = answer(request, key.verificationKey(), now);
+        if (answer.isPresent()) {
+            return Optional.of(machine.putCertificate(answer.get(), key.verificationKey(), now));
+        }
+        EnrolmentRequest made = EnrolmentRequest.first(CertificateRequest.make(token.name(), key), token.token());
+        if (!offline) {
+            OnlineEnrolment.Outcome online = requestOnline(
+                    token,
+                    made,
+                    (der, from) -> machine.putCertificate(der, from, key.verificationKey(), Instant.now()));
+            if (online.until().isPresent()) {
+                return online.until();
+            }
+            facts.with("online", "no, by files instead: " + online.failure());
+        }
+        AtomicFile.replace(request, made.json());
+        facts.with("request", request)
+                .with(
+                        "next",
+                        "on the administrator's machine: agentctl site issue --site DIR " + request.getFileName()
+                                + "; then put " + request.getFileName() + ".pem beside " + request
+                                + " and run this command again");
+        return Optional.empty();
+    }
+
+    private static OnlineEnrolment.Outcome requestOnline(
+            EnrolmentTokenFile token, EnrolmentRequest request, OnlineEnrolment.Installer installer)
+            throws IOException {
+        if (token.relays().isEmpty()) {
+            return new OnlineEnrolment.Outcome(
+                    Optional.empty(), "the token names no relay (agentctl site enrol --relay)");
+        }
+        if (token.tokenCertificate().isEmpty()) {
+            return new OnlineEnrolment.Outcome(Optional.empty(), "the token is of an earlier version");
+        }
+        return new OnlineEnrolment(token, InstantSource.system()).request(request, installer);
     }
 
     private void next(KeyValueOutput facts, EnrolmentTokenFile token, Path configuration) {

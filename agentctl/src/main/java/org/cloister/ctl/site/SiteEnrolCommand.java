@@ -1,8 +1,9 @@
 package org.cloister.ctl.site;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.nio.file.Files;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -76,17 +77,28 @@ final class SiteEnrolCommand implements Callable<Integer> {
         Instant now = Instant.now();
         CertificateName name = SiteNames.parse(id, role);
         Duration lifetime = Duration.ofMinutes(minutes);
+        List<String> addresses = relays.stream().map(HostPort::text).toList();
+        if (addresses.size() > EnrolmentTokenFile.MAX_RELAYS) {
+            throw new MalformedException(
+                    "--relay: want at most " + EnrolmentTokenFile.MAX_RELAYS + ", have " + addresses.size());
+        }
         try (SiteCaFolder site = of.open(keys)) {
+            if (AtomicFile.exists(tokenFile)) {
+                // Before a new token replaces the one that may be in it.
+                throw new FileAlreadyExistsException(tokenFile.toString());
+            }
             EnrolmentToken.NewToken made = EnrolmentToken.make(new SecureRandom());
             try (EnrolmentToken token = made.token()) {
-                write(name, token, site.authority().certificate());
-                try {
-                    site.registrationAuthority().open(name, made.publicHalf(), now, lifetime);
-                } catch (IOException e) {
-                    // The token is not registered, and its file would block the next try.
-                    Files.delete(tokenFile);
-                    throw e;
-                }
+                // Registered first: a certificate that the site does not know could not be revoked.
+                byte[] tokenCertificate = site.registrationAuthority().open(name, made.publicHalf(), now, lifetime);
+                write(
+                        new EnrolmentTokenFile.Contents(
+                                name,
+                                addresses,
+                                ByteString.copyFrom(site.authority().certificate()),
+                                ByteString.copyFrom(tokenCertificate),
+                                list(site, now)),
+                        token);
             }
         }
         output.print(new KeyValueOutput()
@@ -96,13 +108,21 @@ final class SiteEnrolCommand implements Callable<Integer> {
         return ExitCode.OK.code();
     }
 
-    private void write(CertificateName name, EnrolmentToken token, byte[] siteCertificate) throws IOException {
-        List<String> addresses = relays.stream().map(HostPort::text).toList();
-        if (addresses.size() > EnrolmentTokenFile.MAX_RELAYS) {
-            throw new MalformedException(
-                    "--relay: want at most " + EnrolmentTokenFile.MAX_RELAYS + ", have " + addresses.size());
+    /**
+     * Signs a new list if an earlier token was replaced, or for a relay.
+     *
+     * @return the list for a relay, which trusts nobody without one
+     */
+    private ByteString list(SiteCaFolder site, Instant now) throws IOException {
+        if (role != CertificateRole.RELAY && !site.hasUnlistedRevocations(now)) {
+            return ByteString.EMPTY;
         }
-        byte[] text = new EnrolmentTokenFile(name, addresses, token, siteCertificate).text();
+        byte[] list = site.signRevocationList(now).bytes();
+        return role == CertificateRole.RELAY ? ByteString.copyFrom(list) : ByteString.EMPTY;
+    }
+
+    private void write(EnrolmentTokenFile.Contents contents, EnrolmentToken token) throws IOException {
+        byte[] text = new EnrolmentTokenFile(contents, token).text();
         try {
             AtomicFile.create(tokenFile, text);
         } finally {

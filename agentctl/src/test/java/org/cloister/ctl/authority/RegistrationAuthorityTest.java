@@ -59,6 +59,9 @@ class RegistrationAuthorityTest {
     @SuppressWarnings("NullAway.Init") // JUnit sets it
     private Path folder;
 
+    /** Serial number of the newest token's token certificate. */
+    private BigInteger tokenCertificate = BigInteger.ZERO;
+
     RegistrationAuthorityTest() throws Exception {}
 
     private RegistrationAuthority desk() {
@@ -67,7 +70,7 @@ class RegistrationAuthorityTest {
 
     private RegistrationAuthority opened() throws IOException {
         RegistrationAuthority authority = desk();
-        authority.open(H1, made.publicHalf(), now, HOUR);
+        tokenCertificate = serial(authority.open(H1, made.publicHalf(), now, HOUR));
         return authority;
     }
 
@@ -128,7 +131,8 @@ class RegistrationAuthorityTest {
         byte[] answer = opened().answer(asks(first), now);
         assertThat(listed(now)).isEmpty();
         assertThat(refused(desk(), asks(second), now.plusSeconds(9))).isEqualTo(IdentityClause.COPIED);
-        assertThat(listed(now.plusSeconds(9))).containsExactlyInAnyOrder(serial(answer), number(first));
+        assertThat(listed(now.plusSeconds(9)))
+                .containsExactlyInAnyOrder(serial(answer), number(first), tokenCertificate);
         assertThat(refused(desk(), asks(first), now.plusSeconds(10))).isEqualTo(IdentityClause.REVOKED);
         assertThat(refused(desk(), asks(second), now.plusSeconds(10))).isEqualTo(IdentityClause.REVOKED);
     }
@@ -251,11 +255,12 @@ class RegistrationAuthorityTest {
                 .isInstanceOf(CertificationRefusedException.class)
                 .hasMessageContaining("revoke it first");
         desk().revoke(H1, "replaced", now);
+        BigInteger former = tokenCertificate;
         RegistrationAuthority again = opened();
-        assertThat(listed(now)).containsExactlyInAnyOrder(serial(old), number(first));
+        assertThat(listed(now)).containsExactlyInAnyOrder(serial(old), number(first), former);
         byte[] fresh = again.answer(asks(second), now);
         assertThat(listed(now))
-                .containsExactlyInAnyOrder(serial(old), number(first))
+                .containsExactlyInAnyOrder(serial(old), number(first), former)
                 .doesNotContain(serial(fresh));
         assertThat(refused(again, renews(first), now)).isEqualTo(IdentityClause.PROOF);
     }

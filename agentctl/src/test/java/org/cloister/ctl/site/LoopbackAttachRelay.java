@@ -1,5 +1,6 @@
 package org.cloister.ctl.site;
 
+import com.google.protobuf.ByteString;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
@@ -14,6 +15,7 @@ import io.netty.handler.codec.http2.DefaultHttp2HeadersFrame;
 import io.netty.handler.ssl.SslHandler;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +38,8 @@ final class LoopbackAttachRelay implements AutoCloseable {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final Channel listener;
     private volatile Channel attached;
+    /** Revocation lists that a new agent hears. */
+    volatile List<byte[]> lists = List.of();
 
     LoopbackAttachRelay(TlsCredential own, CertifiedPeerVerifier authorities) {
         listener = new ServerBootstrap()
@@ -109,7 +113,8 @@ final class LoopbackAttachRelay implements AutoCloseable {
         public void channelRead(ChannelHandlerContext ctx, Object message) {
             if (message instanceof AgentMessage.Attach) {
                 attached = ctx.channel();
-                send(new RelayMessage.Attached("r1", ReconnectDelay.DEFAULT, 0));
+                send(new RelayMessage.Attached("r1", ReconnectDelay.DEFAULT, lists.size()));
+                lists.forEach(list -> send(new RelayMessage.Revocations(ByteString.copyFrom(list))));
             }
             messages.add((AgentMessage) message);
         }

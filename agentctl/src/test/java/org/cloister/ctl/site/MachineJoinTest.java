@@ -1,11 +1,15 @@
 package org.cloister.ctl.site;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -63,7 +67,7 @@ class MachineJoinTest {
                 "--role",
                 role,
                 "--relay",
-                "r.example.org:7443",
+                "127.0.0.1:1",
                 "--token",
                 at(id + ".token"),
                 id));
@@ -101,7 +105,7 @@ class MachineJoinTest {
         assertThat(folder.resolve("state/own.pem")).doesNotExist();
         issue();
         assertThat(done(join("host", "h1")))
-                .contains("own.pem", "[\"r.example.org:7443\"] in " + at("daemon.toml"), "enable --now agent-host");
+                .contains("own.pem", "[\"127.0.0.1:1\"] in " + at("daemon.toml"), "enable --now agent-host");
         assertThat(bytes("state/own.pem")).isEqualTo(bytes("own.request.pem"));
         for (String name : List.of("state/own.key", "state/own.pem")) {
             assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve(name))))
@@ -110,6 +114,59 @@ class MachineJoinTest {
         }
         assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("site.pem"))))
                 .isEqualTo("rw-r--r--");
+    }
+
+    @Test
+    void a_relay_that_cannot_be_reached_is_named_and_the_request_is_written_instead() throws IOException {
+        assertThat(done(join("host", "h1")))
+                .contains("by files instead: relay 127.0.0.1:1: ", "own.request", "agentctl site issue");
+        assertThat(done(join("host", "h1", "--offline")))
+                .contains("own.request")
+                .doesNotContain("online");
+        Path token = folder.resolve("h1.token");
+        Files.writeString(
+                token,
+                Files.readString(token)
+                        .replaceFirst("token-certificate=.*\n", "")
+                        .replace("cloister-join-2", "cloister-join-1"));
+        assertThat(done(join("host", "h1"))).contains("the token is of an earlier version", "own.request");
+        issue();
+        assertThat(done(join("host", "h1"))).contains("enable --now agent-host");
+    }
+
+    @Test
+    void an_expired_token_is_told_before_a_relay_is_dialled() throws IOException {
+        try (EnrolmentTokenFile token = EnrolmentTokenFile.read(folder.resolve("h1.token"))) {
+            Instant late = Instant.now().plus(Duration.ofMinutes(61));
+            assertThatThrownBy(() -> new OnlineEnrolment(token, () -> late))
+                    .hasMessageContaining("token for h1.host.site.cloister.internal")
+                    .hasMessageContaining("agentctl site enrol");
+            assertThat(new OnlineEnrolment(token, InstantSource.system())).isNotNull();
+        }
+    }
+
+    @Test
+    void a_relay_finds_the_sites_list_beside_its_certificate_unless_the_list_has_expired() throws IOException {
+        enrol("relay", "r1");
+        assertThat(done(join("relay", "r1"))).contains("revocations.crl");
+        assertThat(bytes("revocations.crl")).isEqualTo(bytes("ca/revocations.crl"));
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve("revocations.crl"))))
+                .isEqualTo("rw-r--r--");
+        try (EnrolmentTokenFile token = EnrolmentTokenFile.read(folder.resolve("r1.token"))) {
+            JoinedMachine machine = new JoinedMachine(
+                    new DaemonCredentialFiles(
+                            folder.resolve("own.pem"), folder.resolve("own.key"), folder.resolve("other/site.pem")),
+                    Files.getOwner(folder),
+                    token.name(),
+                    token.siteKey());
+            byte[] list = token.list().toByteArray();
+            assertThat(machine.putRevocationList(list, Instant.now().plus(Duration.ofHours(25))))
+                    .isEmpty();
+            list[list.length - 1] ^= 1;
+            assertThatThrownBy(() -> machine.putRevocationList(list, Instant.now()))
+                    .isInstanceOf(IOException.class);
+        }
+        assertThat(folder.resolve("other")).doesNotExist();
     }
 
     @Test
@@ -193,7 +250,7 @@ class MachineJoinTest {
                 .substring("token=".length());
         Files.writeString(folder.resolve("old.token"), token + "\n");
         assertThat(join("relay", "old").err())
-                .contains("want a token with the site's certificate (cloister-join-1)", "agentctl site request")
+                .contains("want a token with the site's certificate (cloister-join-2)", "agentctl site request")
                 .doesNotContain(token.substring(20));
         done(cli.run(
                 "site",

@@ -129,8 +129,8 @@ class SiteServeTest {
             out(cli.runWithSecret("site", "revoke", "--site", at("ca"), HOST.toString()));
             RevocationList list = list(relay.receive(AgentMessage.DeliverRevocations.class));
             X509Certificate leaf = host.chain().get(0);
-            assertThat(list.serials()).hasSize(2).contains(leaf.getSerialNumber());
-            assertThat(list.certificates()).isOne();
+            assertThat(list.serials()).hasSize(3).contains(leaf.getSerialNumber());
+            assertThat(list.certificates()).as("its token's too").isEqualTo(2);
             assertThat(list.revokes(VerificationKey.of(leaf.getPublicKey()))).isTrue();
             relay.send(new RelayMessage.RenewalRequested(2, HOST, request));
             assertThat(relay.receive(AgentMessage.RenewalAnswered.class)

@@ -67,7 +67,8 @@ final class TestRegistrationAuthority implements CertificateRenewal.Signer, Auto
     /** As after a first enrolment whose certificate was never kept. */
     static void enrol(Path folder, CertificateName name, KeyPair key) throws IOException {
         VerificationKey half = VerificationKey.of(key.getPublic());
-        new EnrolmentFileStore(folder).store(new EnrolmentState.Used(name, half, half, List.of(), List.of()));
+        new EnrolmentFileStore(folder)
+                .store(new EnrolmentState.Used(name, half, half, Optional.empty(), List.of(), List.of()));
     }
 
     void revoke(CertificateName name) throws IOException {
