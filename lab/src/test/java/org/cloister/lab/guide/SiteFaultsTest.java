@@ -57,7 +57,12 @@ class SiteFaultsTest {
             awaitWork();
             assertThat(vm()).as("QEMU after a restart of " + unit).isEqualTo(vm);
         }
-        assertThat(host.succeed("nft list ruleset")).contains("cloister");
+        Poll.until(
+                "agent-host's rules, which a restart of nftables removed",
+                LIMIT,
+                "nft list ruleset",
+                Duration.ofSeconds(1),
+                () -> host.succeed("nft list ruleset").contains("cloister"));
     }
 
     @Test
@@ -131,7 +136,7 @@ class SiteFaultsTest {
 
     /** The VM's QEMU, by its process. */
     private String vm() throws IOException {
-        return host.succeed("pgrep -f -x 'qemu-system-x86_64 .*guest=.*'").strip();
+        return host.succeed("pgrep -f 'qemu-system-x86_64.*[g]uest='").strip();
     }
 
     private void awaitWork() throws IOException {
