@@ -38,21 +38,19 @@ class SiteUpgradeTest {
     @TempDir
     Path folder;
 
-    private BootedSite site;
-
     @Test
     void upgrades_and_downgrades_in_both_orders_lose_and_double_no_job(GuidedSite guided) throws IOException {
-        site = guided.withProject();
-        publish();
+        BootedSite site = guided.withProject();
+        publish(site.web());
         BootedMachine host = site.machine("h1");
         String vms = "pgrep -f 'qemu-system-x86_64.*[g]uest=' | head -1";
         String vm = host.succeed(vms);
         guided.as("ann", "ssh cloister 'sbatch -J runs --wrap \"sleep 400\"; sbatch -J waits --wrap true'");
         guided.asUntil("ann", "ssh cloister 'squeue -h -t R -n runs -o %i' | grep .");
 
-        install(NEXT, List.of("relay", "h1"));
+        install(site, NEXT, List.of("relay", "h1"));
         assertThat(host.succeed(vms)).isEqualTo(vm);
-        install(NOW, List.of("h1", "relay"));
+        install(site, NOW, List.of("h1", "relay"));
         assertThat(host.succeed(vms)).isEqualTo(vm);
 
         Poll.until(
@@ -71,8 +69,8 @@ class SiteUpgradeTest {
     }
 
     /** Puts this release and the next one, which differs by its number, where the machines can fetch them. */
-    private void publish() throws IOException {
-        Path web = Files.createDirectories(site.web().resolve("releases"));
+    private void publish(Path served) throws IOException {
+        Path web = Files.createDirectories(served.resolve("releases"));
         try (Stream<Path> files = Files.list(PACKAGES)) {
             for (Path deb : files.filter(each -> each.toString().endsWith("_" + NOW + "_all.deb"))
                     .toList()) {
@@ -92,7 +90,7 @@ class SiteUpgradeTest {
         }
     }
 
-    private void install(String version, List<String> machines) throws IOException {
+    private static void install(BootedSite site, String version, List<String> machines) throws IOException {
         for (String name : machines) {
             String daemon = name.equals("relay") ? "relay" : "host";
             site.machine(name)
