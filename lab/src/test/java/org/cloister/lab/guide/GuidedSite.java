@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabCommand;
@@ -30,6 +31,7 @@ final class GuidedSite implements AutoCloseable {
     private final LabName name;
     private final BootedSite site;
     private final GuideRun run;
+    /** Number of steps that were carried out. */
     private int typed;
 
     private GuidedSite(LabHome home, LabName name, BootedSite site) throws IOException {
@@ -82,11 +84,10 @@ final class GuidedSite implements AutoCloseable {
             publish();
             replace();
         }
-        for (GuideStep step : GuideRun.steps(GUIDE)) {
-            if (typed < step.line() && step.line() < end) {
-                typed = step.line();
-                run.run(step);
-            }
+        List<GuideStep> steps = GuideRun.steps(GUIDE);
+        while (typed < steps.size() && steps.get(typed).line() < end) {
+            run.run(steps.get(typed));
+            typed++;
         }
         return site;
     }
