@@ -215,10 +215,9 @@ public final class CertificateRenewal implements AutoCloseable {
             this.relay = relay;
         }
 
+        /** The relay's own lists have come before. */
         @Override
         public void onAttached(AgentAttachStream fresh) {
-            latest = Optional.empty();
-            sent = Optional.empty();
             attachment = Optional.of(fresh);
             journal.accept("attached to " + relay);
         }
@@ -226,6 +225,8 @@ public final class CertificateRenewal implements AutoCloseable {
         @Override
         public void onLost(String why) {
             attachment = Optional.empty();
+            latest = Optional.empty();
+            sent = Optional.empty();
             journal.accept("not attached to " + relay + ": " + why);
         }
 

@@ -146,7 +146,7 @@ final class PolicyOptions {
         Instant from = now.truncatedTo(ChronoUnit.SECONDS);
         Optional<ProjectPolicy> before = previous(of, project);
         try {
-            ProjectPolicy asked = new ProjectPolicy(
+            ProjectPolicy requested = new ProjectPolicy(
                     project.id(),
                     1,
                     from,
@@ -162,7 +162,7 @@ final class PolicyOptions {
                     value(isEncryptionRequired(), before, ProjectPolicy::workerEncryption, true),
                     value(releases, before, ProjectPolicy::releases, RELEASES),
                     Set.of());
-            return PolicySuccession.succeeding(before, asked).json();
+            return PolicySuccession.succeeding(before, requested).json();
         } catch (IllegalArgumentException e) {
             throw new ParameterException(spec.commandLine(), e.getMessage(), e);
         }

@@ -187,6 +187,27 @@ class RenewalForwarderTest {
     }
 
     @Test
+    void a_list_that_the_relay_has_is_not_delivered_again_when_the_desk_comes_back() throws Exception {
+        long before = delivered();
+        desk();
+        await(() -> delivered() == before + 1);
+        awaitDesk();
+        link(AuthorityLinkCredential.NAME).close().sync();
+        await(() -> !relays.relay.renewals().hasAuthority());
+        awaitDesk();
+        // The desk looks each second, and delivers another list after 6 s at the earliest.
+        Thread.sleep(8_000);
+        assertThat(delivered()).isEqualTo(before + 1);
+    }
+
+    private long delivered() {
+        return relays.metrics
+                .registry()
+                .counter("cloister.relay.deliveries.taken")
+                .getCount();
+    }
+
+    @Test
     void nobody_gets_a_certificate_for_another_key_or_name() throws Exception {
         KeyPair key = enrolled(RelayFixture.HOST);
         enrolled(RelayFixture.OTHER_HOST);

@@ -149,8 +149,8 @@ final class GuidedSite implements AutoCloseable {
                 scratch-mib = 2000""");
         run.replace("--make 200G --days 30 --cpus 4 --memory 16G", "--make 2G --days 1 --cpus 1 --memory 1536M");
         run.replace("3> >(lpr)", "3>recovery.key");
-        // A site that is emulated starts no QEMU within the usual 30 s while others use its processors.
-        run.replace("[vm]\ndrives", "[libvirt]\nlimit = 150\n[vm]\ndrives");
+        // What an emulated host needs longer for: QEMU's start, and the boot of its guest.
+        run.replace("[vm]\ndrives", "[libvirt]\nlimit = 150\n[times]\nregister = 1200\n[vm]\ndrives");
     }
 
     @Override

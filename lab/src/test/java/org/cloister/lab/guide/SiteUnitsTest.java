@@ -78,8 +78,8 @@ class SiteUnitsTest {
                 systemctl daemon-reload
                 """);
         try {
-            String said = host.succeed("systemctl start fence-probe; journalctl -u fence-probe -o cat --no-pager");
-            assertThat(said.lines().filter(line -> line.matches("[a-z-]+ (yes|no)")))
+            String report = host.succeed("systemctl start fence-probe; journalctl -u fence-probe -o cat --no-pager");
+            assertThat(report.lines().filter(line -> line.matches("[a-z-]+ (yes|no)")))
                     .hasSize((int) PROBE.lines()
                             .filter(line -> line.startsWith("try "))
                             .count())
@@ -96,11 +96,11 @@ class SiteUnitsTest {
                 "h1 agent-host.service", 2.3, "relay agent-relay.service", 1.4, "admin cloister-site-serve", 2.0);
         for (Map.Entry<String, Double> unit : most.entrySet()) {
             String[] words = unit.getKey().split(" ", -1);
-            String said = site.machine(words[0]).succeed("systemd-analyze security --no-pager " + words[1]);
-            Matcher found = EXPOSURE.matcher(said);
-            assertThat(found.find()).as(said).isTrue();
+            String report = site.machine(words[0]).succeed("systemd-analyze security --no-pager " + words[1]);
+            Matcher found = EXPOSURE.matcher(report);
+            assertThat(found.find()).as(report).isTrue();
             System.out.println("exposure of " + unit.getKey() + ": " + found.group(1));
-            assertThat(Double.parseDouble(found.group(1))).as(said).isLessThanOrEqualTo(unit.getValue());
+            assertThat(Double.parseDouble(found.group(1))).as(report).isLessThanOrEqualTo(unit.getValue());
         }
     }
 
