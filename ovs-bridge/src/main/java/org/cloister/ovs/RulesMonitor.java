@@ -1,8 +1,8 @@
 package org.cloister.ovs;
 
+import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -20,7 +20,10 @@ import org.slf4j.LoggerFactory;
 final class RulesMonitor implements AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(SecureBridge.class);
     private static final Duration RETRY = Duration.ofSeconds(10);
-    private static final int CHUNK_BYTES = 4096;
+    /** More than the begin of a line that tells what was removed, and of which table. */
+    private static final int MAX_LINE = 1024;
+
+    private static final String REMOVED = "delete ";
 
     private final List<String> command;
     private final String table;
@@ -35,8 +38,8 @@ final class RulesMonitor implements AutoCloseable {
      * @param onRemoval called on a thread of its own after something of the tables was removed, by ourselves as well
      */
     RulesMonitor(List<String> nft, String table, Runnable onRemoval) {
-        this.command =
-                Stream.concat(nft.stream(), Stream.of("monitor", "destroy")).toList();
+        // Of all events: "nft monitor destroy" is a syntax error for 1.1, which has a command of that name.
+        this.command = Stream.concat(nft.stream(), Stream.of("monitor")).toList();
         this.table = table;
         this.onRemoval = onRemoval;
         this.thread = new Thread(this::run, table + "-monitor");
@@ -96,19 +99,24 @@ final class RulesMonitor implements AutoCloseable {
         return process;
     }
 
-    /** Reads to the end. It keeps the end of what was read, which may have the first letters of a name. */
-    private void report(InputStream removals) throws IOException {
-        byte[] chunk = new byte[CHUNK_BYTES];
-        String read = "";
-        int length = removals.read(chunk);
-        while (length > 0) {
-            read += new String(chunk, 0, length, StandardCharsets.ISO_8859_1);
-            if (read.contains(table)) {
-                onRemoval.run();
-                read = "";
+    /** Reads to the end, a line for each event. */
+    private void report(InputStream events) throws IOException {
+        InputStream buffered = new BufferedInputStream(events);
+        StringBuilder line = new StringBuilder();
+        for (int next = buffered.read(); next >= 0; next = buffered.read()) {
+            if (next == '\n') {
+                if (isRemoval(line.toString(), table)) {
+                    onRemoval.run();
+                }
+                line.setLength(0);
+            } else if (line.length() < MAX_LINE) {
+                line.append((char) next);
             }
-            read = read.substring(Math.max(0, read.length() - table.length()));
-            length = removals.read(chunk);
         }
+    }
+
+    /** Returns whether something of the table was removed: a rule, a chain, a set, or the table. */
+    static boolean isRemoval(String event, String table) {
+        return event.startsWith(REMOVED) && List.of(event.split(" ", -1)).contains(table);
     }
 }
