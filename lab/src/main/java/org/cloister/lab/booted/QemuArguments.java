@@ -12,12 +12,6 @@ final class QemuArguments {
      */
     private static final String CPU = "max,erms=off,la57=off";
 
-    /**
-     * One thread for all processors of a machine: with a thread for each, a kernel that starts or ends a guest of KVM
-     * may die of its own patch to {@code __schedule} ("Oops: int3"), which another processor still executes.
-     */
-    private static final String ACCELERATOR = "tcg,thread=single,tb-size=512";
-
     private QemuArguments() {}
 
     static List<String> of(BootedMachine machine) {
@@ -35,7 +29,7 @@ final class QemuArguments {
                 "-machine",
                 "q35,usb=off,vmport=off",
                 "-accel",
-                ACCELERATOR,
+                "tcg,thread=multi,tb-size=512",
                 "-cpu",
                 CPU,
                 "-smp",
