@@ -65,6 +65,7 @@ final class ProjectServices implements AutoCloseable {
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
     /** After a power cut MariaDB recovers its tables first, on storage that others use as well. */
     private static final Duration RESPONSE_LIMIT = Duration.ofMinutes(10);
+
     private static final Duration FILTER_LIMIT = Duration.ofMinutes(1);
     private static final Duration RENEWAL = Duration.ofHours(8);
 
