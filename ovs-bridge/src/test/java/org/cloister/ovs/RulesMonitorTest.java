@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Of lines as nft 1.0.6 prints them; {@link HostStackFilterTest} has the program itself. */
+/** Lines as nft 1.0.6 and 1.1.3 print them; {@link HostStackFilterTest} has the program itself. */
 class RulesMonitorTest {
     @ParameterizedTest
     @ValueSource(
