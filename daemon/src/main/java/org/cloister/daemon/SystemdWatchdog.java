@@ -3,15 +3,22 @@ package org.cloister.daemon;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The watchdog that a unit's {@code WatchdogSec} sets (sd_watchdog_enabled(3)): as long as the daemon's event loops and
- * a probe of its locks answer, systemd is told so. A daemon whose threads wait for each other is silent, and systemd
- * restarts it.
+ * Notifies the watchdog that a unit's {@code WatchdogSec} sets (sd_watchdog_enabled(3)), as long as the daemon's event
+ * loops and a probe of its locks answer. A daemon whose threads wait for each other sends nothing, and systemd restarts
+ * it.
  */
 public final class SystemdWatchdog {
+    private static final Logger LOG = LoggerFactory.getLogger(SystemdWatchdog.class);
     /** Notifications in one interval of systemd's: one may be lost, and one late. */
     private static final int PARTS = 3;
 
@@ -27,10 +34,26 @@ public final class SystemdWatchdog {
      */
     public static void start(Iterable<? extends Executor> loops, Runnable probe) {
         period(System.getenv(), ProcessHandle.current().pid()).ifPresent(period -> {
-            Thread thread = new Thread(() -> run(loops, probe, period), "watchdog");
-            thread.setDaemon(true);
-            thread.start();
+            ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
+                Thread daemon = new Thread(work, "watchdog");
+                daemon.setDaemon(true);
+                return daemon;
+            });
+            Future<?> unused = thread.scheduleWithFixedDelay(
+                    () -> check(loops, probe), 0, period.toMillis(), TimeUnit.MILLISECONDS);
         });
+    }
+
+    private static void check(Iterable<? extends Executor> loops, Runnable probe) {
+        loops.forEach(loop -> CompletableFuture.runAsync(() -> {}, loop).join());
+        CompletableFuture<?> unused = CompletableFuture.runAsync(probe, Runnable::run)
+                .whenComplete((done, failure) -> {
+                    if (failure == null) {
+                        SystemdNotifier.notifyAlive();
+                    } else {
+                        LOG.warn("watchdog: not notified, the status cannot be read", failure);
+                    }
+                });
     }
 
     /** Returns the interval of notifications; empty if systemd wants none of this process. */
@@ -41,22 +64,5 @@ public final class SystemdWatchdog {
             return Optional.empty();
         }
         return Optional.of(Duration.ofNanos(Long.parseLong(limit) * NANOS_PER_MICRO / PARTS));
-    }
-
-    private static void run(Iterable<? extends Executor> loops, Runnable probe, Duration period) {
-        try {
-            while (true) {
-                for (Executor loop : loops) {
-                    CountDownLatch answered = new CountDownLatch(1);
-                    loop.execute(answered::countDown);
-                    answered.await();
-                }
-                probe.run();
-                SystemdNotifier.notifyAlive();
-                Thread.sleep(period.toMillis());
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }
