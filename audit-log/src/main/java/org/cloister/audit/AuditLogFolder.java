@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.cloister.base.encoding.BinaryText;
 import org.cloister.base.encoding.Digest;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.base.file.ExclusiveLock;
 import org.cloister.protocol.audit.AuditHashChain;
 import org.cloister.protocol.audit.AuditSegmentHeader;
@@ -98,7 +99,7 @@ final class AuditLogFolder implements AutoCloseable {
                 }
             }
             Files.delete(torn);
-            AuditSegmentFile.syncFolder(path);
+            AtomicFile.syncFolder(path);
             last--;
         }
         if (tail.isEmpty()) {
@@ -111,7 +112,7 @@ final class AuditLogFolder implements AutoCloseable {
         }
         AuditSegmentFile segment = AuditSegmentFile.open(segments.get(last), have.end());
         cut += segment.cut();
-        AuditSegmentFile.syncFolder(path);
+        AtomicFile.syncFolder(path);
         return new RecoveredLog(
                 have.start().log(),
                 segment,
@@ -132,7 +133,7 @@ final class AuditLogFolder implements AutoCloseable {
         AuditSegmentFile segment = AuditSegmentFile.create(file, PosixFilePermissions.fromString(readers.segment));
         try {
             segment.append(group);
-            AuditSegmentFile.syncFolder(path);
+            AtomicFile.syncFolder(path);
             return segment;
         } catch (IOException e) {
             try {

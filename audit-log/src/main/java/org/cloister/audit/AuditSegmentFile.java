@@ -5,10 +5,10 @@ import java.io.RandomAccessFile;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Set;
+import org.cloister.base.file.AtomicFile;
 
 /**
  * Segment file open for appending. It is not a {@link FileChannel}: an interrupt of the writing thread would close
@@ -25,7 +25,7 @@ final class AuditSegmentFile implements AutoCloseable {
 
     /**
      * Creates the file and replaces what a failed attempt left under this name. The name is on disk after
-     * {@link #syncFolder} returns.
+     * {@link AtomicFile#syncFolder} returns.
      */
     static AuditSegmentFile create(Path path, Set<PosixFilePermission> mode) throws IOException {
         Files.deleteIfExists(path);
@@ -71,11 +71,5 @@ final class AuditSegmentFile implements AutoCloseable {
     @Override
     public void close() throws IOException {
         file.close();
-    }
-
-    static void syncFolder(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 }

@@ -11,6 +11,7 @@ import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.protocol.evidence.EvidenceStatement;
 import org.cloister.protocol.evidence.EvidenceStore;
 import org.cloister.protocol.evidence.VmFacts;
@@ -37,7 +38,7 @@ public final class EvidenceFileStore implements EvidenceStore {
                         + " bytes, got more; only agent-host may write to this folder");
             }
             // The process that linked the file may have been killed before it flushed the folder.
-            flushFolder();
+            AtomicFile.syncFolder(folder);
             return Optional.of(payload);
         } catch (NoSuchFileException e) {
             return Optional.empty();
@@ -60,7 +61,7 @@ public final class EvidenceFileStore implements EvidenceStore {
         } finally {
             Files.deleteIfExists(beside);
         }
-        flushFolder();
+        AtomicFile.syncFolder(folder);
     }
 
     /**
@@ -78,7 +79,7 @@ public final class EvidenceFileStore implements EvidenceStore {
                 }
             }
         }
-        flushFolder();
+        AtomicFile.syncFolder(folder);
     }
 
     private Path file(String vm) {
@@ -86,11 +87,5 @@ public final class EvidenceFileStore implements EvidenceStore {
             throw new IllegalArgumentException("vm: want " + VmFacts.ID + ", have \"" + vm + "\"");
         }
         return folder.resolve(vm + ".json");
-    }
-
-    private void flushFolder() throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 }

@@ -108,13 +108,7 @@ final class LockedDrive implements AutoCloseable {
         // A rename would replace an existing drive.
         Files.createLink(image, fresh);
         Files.delete(fresh);
-        sync(image.resolveSibling("."));
-    }
-
-    static void sync(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        AtomicFile.syncFolder(image.resolveSibling("."));
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.host.vm.StartFailed;
 import org.cloister.host.vm.VmRunCode;
 
@@ -291,7 +292,7 @@ public final class SharedDrives {
         Path project = folder.resolve(drive.project());
         try {
             Files.createDirectory(project);
-            LockedDrive.sync(folder);
+            AtomicFile.syncFolder(folder);
         } catch (FileAlreadyExistsException e) {
             // Created by an earlier opening, on this host or another.
         }

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.zip.CRC32C;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.base.file.ExclusiveLock;
 import org.cloister.daemon.ProcessAbort;
 import org.jspecify.annotations.Nullable;
@@ -241,8 +242,8 @@ final class LedgerJournal implements AutoCloseable {
         out.close();
         out = next;
         lines = 0;
-        try (FileChannel folder = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
-            folder.force(true);
+        try {
+            AtomicFile.syncFolder(file.resolveSibling("."));
         } catch (IOException e) {
             throw broken(e);
         }

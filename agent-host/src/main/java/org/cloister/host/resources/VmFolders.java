@@ -2,14 +2,12 @@ package org.cloister.host.resources;
 
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
@@ -70,7 +68,7 @@ public final class VmFolders {
         Files.createDirectory(folder, PRIVATE_FOLDER);
         AtomicFile.create(folder.resolve(ASSIGNMENT), assignment.wire().toByteArray());
         AtomicFile.create(folder.resolve(PLAN), VmPlanJson.write(plan));
-        sync(all);
+        AtomicFile.syncFolder(all);
     }
 
     /**
@@ -173,7 +171,7 @@ public final class VmFolders {
         }
         Files.deleteIfExists(folder.resolve(PLAN));
         Files.deleteIfExists(folder);
-        sync(all);
+        AtomicFile.syncFolder(all);
     }
 
     /** Collects the files, deeper ones first. */
@@ -209,11 +207,5 @@ public final class VmFolders {
     private static IOException other(ResourceOwner owner, ResourceOwner other) {
         return new IOException("folder " + owner.names().domain() + " belongs to VM " + other.uuid() + " and not to VM "
                 + owner.uuid() + "; it was not changed");
-    }
-
-    private static void sync(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
     }
 }

@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.host.scratch.ScratchFiles.ScratchFile;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.host.vm.StartFailed;
@@ -62,7 +63,7 @@ public final class ScratchFolder {
                 PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")))) {
             lengthen(file, channel, bytes);
         }
-        syncFolder();
+        AtomicFile.syncFolder(folder);
         return file;
     }
 
@@ -195,12 +196,6 @@ public final class ScratchFolder {
     /** Removes the file's name; this is on disk when the method returns. No error if it is gone. */
     public void unlink(ResourceOwner owner) throws IOException {
         Files.deleteIfExists(file(owner));
-        syncFolder();
-    }
-
-    private void syncFolder() throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
-        }
+        AtomicFile.syncFolder(folder);
     }
 }

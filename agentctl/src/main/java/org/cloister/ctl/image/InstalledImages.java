@@ -106,7 +106,7 @@ final class InstalledImages implements AutoCloseable {
             copy(source.resolve(file.name()), copy.resolve(file.name()), file.size());
         }
         copy(source.resolve(ImageManifest.FILE_NAME), copy.resolve(ImageManifest.FILE_NAME), MAX_MANIFEST);
-        sync(copy);
+        AtomicFile.syncFolder(copy);
         if (!ImageManifest.load(copy).equals(image)) {
             throw new MalformedException(source + ": the manifest changed while it was copied; run the command again");
         }
@@ -116,7 +116,7 @@ final class InstalledImages implements AutoCloseable {
             Files.move(target, folder.resolve("." + target.getFileName() + ".old"), StandardCopyOption.ATOMIC_MOVE);
         }
         Files.move(copy, target, StandardCopyOption.ATOMIC_MOVE);
-        sync(folder);
+        AtomicFile.syncFolder(folder);
         removeUnfinished();
         return true;
     }
@@ -133,7 +133,7 @@ final class InstalledImages implements AutoCloseable {
             Path beside = folder.resolve("." + CURRENT + ".new");
             Files.createSymbolicLink(beside, Path.of(name));
             Files.move(beside, link, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-            sync(folder);
+            AtomicFile.syncFolder(folder);
         }
     }
 
@@ -214,13 +214,6 @@ final class InstalledImages implements AutoCloseable {
                 done += step;
             }
             out.force(true);
-        }
-    }
-
-    /** Writes a folder's names to the disk. */
-    private static void sync(Path folder) throws IOException {
-        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-            channel.force(true);
         }
     }
 

@@ -151,9 +151,14 @@ public final class AtomicFile {
     private static void sync(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null) {
-            try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
-                channel.force(true);
-            }
+            syncFolder(folder);
+        }
+    }
+
+    /** Writes a folder's names to the disk: files that were created, renamed or deleted in it. */
+    public static void syncFolder(Path folder) throws IOException {
+        try (FileChannel channel = FileChannel.open(folder, StandardOpenOption.READ)) {
+            channel.force(true);
         }
     }
 }

@@ -31,7 +31,7 @@ public final class ProcessRunner {
     private static final OutputForm OUTPUT = new OutputForm(StandardCharsets.UTF_8, 4 << 20, 4 << 20);
     private static final int MAX_COMPLAINT = 300;
     private static final int FLUSH_S = 2;
-    /** What every pipe takes in one piece; pipe(7). */
+    /** Bytes that every pipe takes in one piece (PIPE_BUF); pipe(7). */
     private static final int MAX_SECRET = 4096;
 
     private static final String PATH = "/usr/sbin:/usr/bin:/sbin:/bin";

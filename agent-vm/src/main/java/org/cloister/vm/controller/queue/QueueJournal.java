@@ -20,6 +20,7 @@ import java.util.OptionalInt;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.base.file.AtomicFile;
 import org.cloister.base.file.ExclusiveLock;
 import org.cloister.base.json.StrictJson;
 import org.cloister.protocol.ticket.Ticket;
@@ -160,7 +161,7 @@ public final class QueueJournal implements AutoCloseable {
             out.truncate(completeBytes);
             out.position(completeBytes);
             out.force(true);
-            syncFolder();
+            AtomicFile.syncFolder(file.resolveSibling("."));
         }
     }
 
@@ -221,7 +222,7 @@ public final class QueueJournal implements AutoCloseable {
         out = next;
         lines = entries.size();
         maxLines = lines + SPARE_LINES;
-        syncFolder();
+        AtomicFile.syncFolder(file.resolveSibling("."));
         return true;
     }
 
@@ -241,13 +242,6 @@ public final class QueueJournal implements AutoCloseable {
                 next.truncate(0);
             }
             throw e;
-        }
-    }
-
-    /** Persists the file's name. */
-    private void syncFolder() throws IOException {
-        try (FileChannel directory = FileChannel.open(file.resolveSibling("."), StandardOpenOption.READ)) {
-            directory.force(true);
         }
     }
 
