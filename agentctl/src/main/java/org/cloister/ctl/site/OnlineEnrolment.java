@@ -5,6 +5,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.security.SecureRandom;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -16,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.cloister.base.address.HostPort;
 import org.cloister.base.encoding.MalformedException;
+import org.cloister.ctl.circuit.NoLinkException;
 import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
@@ -61,7 +63,7 @@ final class OnlineEnrolment {
     record Outcome(Optional<Instant> until, String failure) {}
 
     /**
-     * Opens the token's own credential, and dials nobody yet.
+     * Opens the token's own credential; dials no relay yet.
      *
      * @param token a file with a token certificate
      * @throws IOException also if the token has expired
@@ -110,7 +112,7 @@ final class OnlineEnrolment {
                     }
                     requireNotFinal(result);
                     failures.add("relay " + relay + ": refused (" + result.refused() + ")");
-                } catch (NoAnswerException | MalformedException | IdentityRefusedException e) {
+                } catch (NoLinkException | MalformedException | IdentityRefusedException e) {
                     failures.add(String.valueOf(e.getMessage()));
                 }
             }
@@ -120,14 +122,16 @@ final class OnlineEnrolment {
         return new Outcome(Optional.empty(), String.join("; ", failures));
     }
 
-    private RenewalResult answer(EventLoopGroup loops, String relay, EnrolmentRequest request)
-            throws NoAnswerException {
+    private RenewalResult answer(EventLoopGroup loops, String relay, EnrolmentRequest request) throws IOException {
         AgentLink.Settings terms = new AgentLink.Settings(
                 List.of(HostPort.parse(relay).unresolved()), () -> own, trust -> trust, trustStore, "agentctl");
         CertificateResultWaiter waiter = new CertificateResultWaiter(relay, ByteString.copyFrom(request.json()));
         AgentLink link = new AgentLink(loops, terms, waiter, new SecureRandom());
         try {
             return waiter.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new InterruptedIOException("relay " + relay + ": interrupted");
         } finally {
             link.close();
         }
@@ -145,7 +149,8 @@ final class OnlineEnrolment {
                 .anyMatch(clause -> clause.toString().equals(refused))) {
             throw new TokenRefusedException(
                     subject + "this token enrols no key, or not this machine's; have the site's "
-                            + "administrator make another (agentctl site enrol), for a revoked key with --new-key");
+                            + "administrator make another (agentctl site enrol), for a revoked key with --new-key, or, "
+                            + "if the relay may have made this up, use --offline");
         }
     }
 
