@@ -1,6 +1,5 @@
 package org.cloister.ctl.circuit;
 
-import com.google.protobuf.ByteString;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -9,12 +8,9 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.security.cert.X509Certificate;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.cloister.base.address.HostPort;
@@ -23,7 +19,6 @@ import org.cloister.ctl.key.LoginFolder;
 import org.cloister.ctl.profile.ProjectProfile;
 import org.cloister.ctl.project.ProjectOption;
 import org.cloister.ctl.relay.RelayAddressConverter;
-import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
@@ -34,7 +29,6 @@ import org.cloister.protocol.identity.TrustStore;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.ClientLink;
-import org.cloister.transport.tls.PemCredentialFile;
 import org.cloister.transport.tls.TlsCredential;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
@@ -122,7 +116,7 @@ public final class RelayLinkOptions {
     /** Returns a trust store without revocation lists: the relay sends them. */
     public TrustStore trustStore(ProjectHistory owners) throws IOException {
         return new TrustStore(
-                TrustAnchors.none().withSite(siteKeys()).withProject(owners),
+                TrustAnchors.none().withSite(project.siteKeys(site)).withProject(owners),
                 RevocationLists.none(),
                 InstantSource.system());
     }
@@ -186,24 +180,5 @@ public final class RelayLinkOptions {
                 ? HostPort.parse(project.require("--relay", ProjectProfile::relay))
                         .unresolved()
                 : relay;
-    }
-
-    private Set<VerificationKey> siteKeys() throws IOException {
-        Set<VerificationKey> keys = new LinkedHashSet<>();
-        for (X509Certificate each : siteCertificates()) {
-            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
-        }
-        return keys;
-    }
-
-    private List<X509Certificate> siteCertificates() throws IOException {
-        if (site != null) {
-            return PemCredentialFile.certificates(site);
-        }
-        List<X509Certificate> certificates = new ArrayList<>();
-        for (ByteString each : project.require("--site", ProjectProfile::site)) {
-            certificates.add(PemCredentialFile.certificate(each.toByteArray()));
-        }
-        return certificates;
     }
 }

@@ -7,7 +7,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
 /** Converts a size such as {@code 512M}, {@code 8G} or {@code 2T} to MiB. */
-final class MebibyteConverter implements ITypeConverter<Integer> {
+public final class MebibyteConverter implements ITypeConverter<Integer> {
     private static final Pattern FORM = Pattern.compile("([1-9][0-9]{0,8})([MGT])");
 
     @Override

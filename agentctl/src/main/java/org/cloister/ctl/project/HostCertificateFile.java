@@ -2,11 +2,9 @@ package org.cloister.ctl.project;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.Set;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.VerificationKey;
@@ -46,14 +44,5 @@ final class HostCertificateFile {
         } catch (IdentityRefusedException | MalformedException | IllegalArgumentException e) {
             throw new MalformedException(file + ": " + e.getMessage(), e);
         }
-    }
-
-    /** Reads the keys of the site's CA from its certificates in PEM. */
-    static Set<VerificationKey> siteKeys(Iterable<X509Certificate> certificates) throws IOException {
-        Set<VerificationKey> keys = new LinkedHashSet<>();
-        for (X509Certificate each : certificates) {
-            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
-        }
-        return keys;
     }
 }

@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.cloister.base.file.AtomicFile;
@@ -27,10 +26,6 @@ import picocli.CommandLine.Spec.Target;
 /** Options with which an owner's own device joins, without another person's invitation. */
 @SuppressWarnings("NullAway.Init") // picocli sets the fields before use
 final class OwnDeviceOptions {
-    /** The options that an invitation makes meaningless, because it has what they say. */
-    private static final List<String> NAMES =
-            List.of("--role", "--days", "--out", "--project", "--profile", "--policy", "--site", "--relay");
-
     @Mixin
     private ProjectOption of;
 
@@ -58,6 +53,9 @@ final class OwnDeviceOptions {
                     + "can revoke it.")
     private @Nullable Path out;
 
+    @Spec
+    private CommandSpec own;
+
     @Spec(Target.MIXEE)
     private CommandSpec spec;
 
@@ -66,12 +64,7 @@ final class OwnDeviceOptions {
 
     /** Rejects these options beside another person's invitation. */
     void requireNone() {
-        for (String name : NAMES) {
-            if (spec.commandLine().getParseResult().hasMatchedOption(name)) {
-                throw new ParameterException(
-                        spec.commandLine(), name + ": only for an owner without FILE; an invitation has all this");
-            }
-        }
+        UnusedOptions.reject(own, spec, ": only for an owner without FILE; an invitation has all this");
     }
 
     /**

@@ -1,9 +1,7 @@
 package org.cloister.ctl.project;
 
-import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,7 +23,6 @@ import org.cloister.protocol.policy.HostSharing;
 import org.cloister.protocol.policy.PolicySuccession;
 import org.cloister.protocol.policy.ProjectPolicy;
 import org.cloister.protocol.policy.VmShape;
-import org.cloister.transport.tls.PemCredentialFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -39,18 +36,6 @@ final class PolicyOptions {
     private static final VmShape CONTROLLER = new VmShape(8, 32_768, 0);
     private static final VmShape WORKER = new VmShape(64, 262_144, 1 << 20);
     private static final long RELEASES = 10_000;
-    private static final List<String> NAMES = List.of(
-            "--host",
-            "--site",
-            "--image",
-            "--days",
-            "--controller",
-            "--worker",
-            "--level",
-            "--sharing",
-            "--worker-encryption",
-            "--releases",
-            "--previous");
 
     @Option(
             names = "--host",
@@ -129,16 +114,15 @@ final class PolicyOptions {
                     + "project's first policy has none.")
     private @Nullable Path previous;
 
+    @Spec
+    private CommandSpec own;
+
     @Spec(Target.MIXEE)
     private CommandSpec spec;
 
     /** Rejects these options beside a policy that was written by hand. */
     void requireNone() {
-        for (String name : NAMES) {
-            if (spec.commandLine().getParseResult().hasMatchedOption(name)) {
-                throw new ParameterException(spec.commandLine(), name + ": only without POLICY, which has all this");
-            }
-        }
+        UnusedOptions.reject(own, spec, ": only without POLICY, which has all this");
     }
 
     /** Returns the payload of the policy, which succeeds the previous one. */
@@ -181,23 +165,12 @@ final class PolicyOptions {
         if (hosts.isEmpty()) {
             return before.map(ProjectPolicy::hosts).orElseThrow(() -> missing("--host"));
         }
-        Set<VerificationKey> keys = HostCertificateFile.siteKeys(siteCertificates(of));
+        Set<VerificationKey> keys = of.siteKeys(site);
         List<AcceptedHost> accepted = new ArrayList<>();
         for (Path file : hosts) {
             accepted.add(HostCertificateFile.read(file, keys, now));
         }
         return accepted;
-    }
-
-    private List<X509Certificate> siteCertificates(ProjectOption of) throws IOException {
-        if (site != null) {
-            return PemCredentialFile.certificates(site);
-        }
-        List<X509Certificate> certificates = new ArrayList<>();
-        for (ByteString each : of.require("--site", ProjectProfile::site)) {
-            certificates.add(PemCredentialFile.certificate(each.toByteArray()));
-        }
-        return certificates;
     }
 
     /** Returns the images of the options, or those of the previous policy that it has not ended. */

@@ -1,15 +1,22 @@
 package org.cloister.ctl.project;
 
+import com.google.protobuf.ByteString;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 import org.cloister.ctl.key.KeyLocation;
 import org.cloister.ctl.profile.NamedContents;
 import org.cloister.ctl.profile.ProfileOption;
 import org.cloister.ctl.profile.ProjectProfile;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.identity.ProjectHistory;
+import org.cloister.transport.tls.PemCredentialFile;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -69,6 +76,23 @@ public final class ProjectOption {
         return file == null
                 ? profile().flatMap(ProjectProfile::certificate)
                 : Optional.of(NamedContents.readCertificate(file));
+    }
+
+    /** Returns the keys of the site's CA, from the file of an option or from the profile. */
+    public Set<VerificationKey> siteKeys(@Nullable Path file) throws IOException {
+        Set<VerificationKey> keys = new LinkedHashSet<>();
+        for (X509Certificate each : file == null ? siteOfProfile() : PemCredentialFile.certificates(file)) {
+            keys.add(VerificationKey.parse(each.getPublicKey().getEncoded()));
+        }
+        return keys;
+    }
+
+    private List<X509Certificate> siteOfProfile() throws IOException {
+        List<X509Certificate> certificates = new ArrayList<>();
+        for (ByteString each : require("--site", ProjectProfile::site)) {
+            certificates.add(PemCredentialFile.certificate(each.toByteArray()));
+        }
+        return certificates;
     }
 
     /**

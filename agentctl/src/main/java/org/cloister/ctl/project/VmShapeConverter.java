@@ -3,8 +3,8 @@ package org.cloister.ctl.project;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.cloister.ctl.opening.MebibyteConverter;
 import org.cloister.protocol.policy.VmShape;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
@@ -12,7 +12,7 @@ import picocli.CommandLine.TypeConversionException;
 /** Converts a VM's size such as {@code cpus=8,memory=32G} or {@code cpus=64,memory=256G,scratch=1T}. */
 final class VmShapeConverter implements ITypeConverter<VmShape> {
     private static final Pattern NUMBER = Pattern.compile("[1-9][0-9]{0,8}");
-    private static final Pattern SIZE = Pattern.compile("([1-9][0-9]{0,8})([MGT])");
+    private static final MebibyteConverter SIZE = new MebibyteConverter();
     private static final Set<String> NAMES = Set.of("cpus", "memory", "scratch");
 
     @Override
@@ -24,32 +24,20 @@ final class VmShapeConverter implements ITypeConverter<VmShape> {
                 throw refused(text);
             }
         }
-        if (!NUMBER.matcher(parts.getOrDefault("cpus", "")).matches()) {
+        if (!parts.containsKey("memory")
+                || !NUMBER.matcher(parts.getOrDefault("cpus", "")).matches()) {
             throw refused(text);
         }
         try {
             return new VmShape(
                     Long.parseLong(parts.getOrDefault("cpus", "")),
-                    mebibytes(text, parts.getOrDefault("memory", "")),
+                    SIZE.convert(parts.getOrDefault("memory", "")),
                     parts.getOrDefault("scratch", "0").equals("0")
                             ? 0
-                            : mebibytes(text, parts.getOrDefault("scratch", "")));
+                            : SIZE.convert(parts.getOrDefault("scratch", "")));
         } catch (IllegalArgumentException e) {
             throw new TypeConversionException(e.getMessage());
         }
-    }
-
-    private static long mebibytes(String text, String size) {
-        Matcher matcher = SIZE.matcher(size);
-        if (!matcher.matches()) {
-            throw refused(text);
-        }
-        return Long.parseLong(matcher.group(1))
-                << switch (matcher.group(2)) {
-                    case "M" -> 0;
-                    case "G" -> 10;
-                    default -> 20;
-                };
     }
 
     private static TypeConversionException refused(String text) {
