@@ -81,16 +81,6 @@ class ExpiredHostTest {
         return expired(RelayFixture.HOST, key, Duration.ofDays(3));
     }
 
-    private boolean isRefused(TlsCredential own) throws Exception {
-        long before = fixture.metrics.handshakesFailed.getCount();
-        Future<ClientLink> dialled = ClientLink.dial(
-                fixture.loops, fixture.relay.address(), own, CertifiedPeerVerifier.forRelays(fixture.trustStore));
-        dialled.await(20, TimeUnit.SECONDS);
-        // The client has its part of a handshake before the relay has verified the certificate.
-        boolean ended = !dialled.isSuccess() || dialled.getNow().closeFuture().await(20, TimeUnit.SECONDS);
-        return ended && fixture.metrics.handshakesFailed.getCount() == before + 1;
-    }
-
     private Optional<RelayLink> registered() {
         return fixture.relay.registry().links().stream()
                 .filter(link -> link.peer.equals(RelayFixture.HOST))
@@ -174,13 +164,13 @@ class ExpiredHostTest {
 
     @Test
     void a_revoked_key_another_role_and_a_certificate_of_too_long_ago_are_refused() throws Exception {
-        assertThat(isRefused(expired(RelayFixture.HOST, key, Duration.ofDays(91))))
+        assertThat(fixture.refuses(expired(RelayFixture.HOST, key, Duration.ofDays(91))))
                 .as("91 days")
                 .isTrue();
-        assertThat(isRefused(expired(fixture.device, key, Duration.ofMinutes(5))))
+        assertThat(fixture.refuses(expired(fixture.device, key, Duration.ofMinutes(5))))
                 .as("a device")
                 .isTrue();
-        assertThat(isRefused(expired(RelayFixture.RELAY, key, Duration.ofMinutes(5))))
+        assertThat(fixture.refuses(expired(RelayFixture.RELAY, key, Duration.ofMinutes(5))))
                 .as("a relay")
                 .isTrue();
         // The list names the key for longer than the certificate's serial number.
@@ -190,7 +180,7 @@ class ExpiredHostTest {
                 BigInteger.TWO,
                 Instant.now(),
                 DAY));
-        assertThat(isRefused(expired())).as("a revoked key").isTrue();
+        assertThat(fixture.refuses(expired())).as("a revoked key").isTrue();
         assertThat(fixture.metrics.linksForRenewal.getCount()).isZero();
     }
 

@@ -237,6 +237,17 @@ public final class RelayFixture implements AutoCloseable {
         return future.get(20, TimeUnit.SECONDS);
     }
 
+    /** Dials the relay, and returns whether it refused the handshake. */
+    boolean refuses(TlsCredential own) throws InterruptedException {
+        long before = metrics.handshakesFailed.getCount();
+        Future<ClientLink> dialled =
+                ClientLink.dial(loops, relay.address(), own, CertifiedPeerVerifier.forRelays(trustStore));
+        dialled.await(20, TimeUnit.SECONDS);
+        // The client has its part of a handshake before the relay has verified the certificate.
+        boolean ended = !dialled.isSuccess() || dialled.getNow().closeFuture().await(20, TimeUnit.SECONDS);
+        return ended && metrics.handshakesFailed.getCount() == before + 1;
+    }
+
     @Override
     public void close() {
         try {

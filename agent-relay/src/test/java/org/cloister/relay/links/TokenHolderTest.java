@@ -77,16 +77,6 @@ class TokenHolderTest {
         fixture.deliver(TestSite.list(fixture.site.authority, number, revoked));
     }
 
-    private boolean isRefused(TlsCredential own) throws Exception {
-        long before = fixture.metrics.handshakesFailed.getCount();
-        Future<ClientLink> dialled = ClientLink.dial(
-                fixture.loops, fixture.relay.address(), own, CertifiedPeerVerifier.forRelays(fixture.trustStore));
-        dialled.await(20, TimeUnit.SECONDS);
-        // The client has its part of a handshake before the relay has verified the certificate.
-        boolean ended = !dialled.isSuccess() || dialled.getNow().closeFuture().await(20, TimeUnit.SECONDS);
-        return ended && fixture.metrics.handshakesFailed.getCount() == before + 1;
-    }
-
     private void requireEnded(RawAttachStream machine, Object after) throws Exception {
         assertThat(machine.link.closeFuture().await(20, TimeUnit.SECONDS))
                 .as("%s", after)
@@ -181,7 +171,7 @@ class TokenHolderTest {
 
     @Test
     void an_expired_or_revoked_one_is_refused_and_a_revocation_ends_an_open_link() throws Exception {
-        assertThat(isRefused(joining(HOLDER, Instant.now().minus(HOUR).minusSeconds(1))))
+        assertThat(fixture.refuses(joining(HOLDER, Instant.now().minus(HOUR).minusSeconds(1))))
                 .as("expired: it is no host that renews")
                 .isTrue();
         TlsCredential own = joining();
@@ -189,7 +179,7 @@ class TokenHolderTest {
         deliverList(2, own);
         requireEnded(machine, "its revocation");
         awaitRoom();
-        assertThat(isRefused(own)).as("revoked").isTrue();
+        assertThat(fixture.refuses(own)).as("revoked").isTrue();
         RawAttachStream other = new RawAttachStream(fixture, joining());
         assertThat(other.link.channel().isActive()).as("of another token").isTrue();
     }

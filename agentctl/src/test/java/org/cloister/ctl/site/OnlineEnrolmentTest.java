@@ -41,8 +41,8 @@ class OnlineEnrolmentTest {
     void setUp() throws Exception {
         cli = new Cli(folder, "correct horse battery staple");
         done(cli.runWithSecret("site", "init", "--site", at("ca")));
-        machine("relay", "r1");
-        machine("host", "h2");
+        FileEnrolment.run(cli, this::at, "relay", "r1");
+        FileEnrolment.run(cli, this::at, "host", "h2");
         Path daemon = Files.writeString(
                 folder.resolve("daemon"),
                 "#!/bin/sh\nprintf 'certificate=%1$s/own.pem\\nkey=%1$s/own.key\\nsite=%1$s/site.pem\\n'\n"
@@ -88,24 +88,6 @@ class OnlineEnrolmentTest {
         assertThat(result.err()).isEmpty();
         assertThat(result.status()).isZero();
         return result.out();
-    }
-
-    /** Enrols a machine by files. */
-    private void machine(String role, String id) throws IOException {
-        done(cli.runWithSecret("site", "enrol", "--site", at("ca"), "--role", role, "--token", at(id + ".token"), id));
-        done(cli.run(
-                "site",
-                "request",
-                "--role",
-                role,
-                "--token",
-                at(id + ".token"),
-                "--machine-key",
-                at(id + ".key"),
-                "--out",
-                at(id),
-                id));
-        done(cli.runWithSecret("site", "issue", "--site", at("ca"), at(id)));
     }
 
     private Cli.Result join() throws IOException {

@@ -63,23 +63,6 @@ class SiteServeTest {
         assertThat(result.status()).isZero();
     }
 
-    private void enrol(String role, String id) throws IOException {
-        out(cli.runWithSecret("site", "enrol", "--site", at("ca"), "--role", role, "--token", at(id + ".token"), id));
-        out(cli.run(
-                "site",
-                "request",
-                "--role",
-                role,
-                "--token",
-                at(id + ".token"),
-                "--machine-key",
-                at(id + ".key"),
-                "--out",
-                at(id),
-                id));
-        out(cli.runWithSecret("site", "issue", "--site", at("ca"), at(id)));
-    }
-
     private TlsCredential machine(String id) throws IOException {
         return PemCredentialFile.read(folder.resolve(id + ".pem"), folder.resolve(id + ".key"));
     }
@@ -102,8 +85,8 @@ class SiteServeTest {
 
     @Test
     void answers_delivers_and_leaves_the_folder_to_others() throws Exception {
-        enrol("relay", "r1");
-        enrol("host", "h1");
+        FileEnrolment.run(cli, this::at, "relay", "r1");
+        FileEnrolment.run(cli, this::at, "host", "h1");
         TlsCredential host = machine("h1");
         var request = new RenewalClient(host, site(), fresh -> {}, new Random(1))
                 .nextRequest(Instant.now().plus(Duration.ofHours(20)))
