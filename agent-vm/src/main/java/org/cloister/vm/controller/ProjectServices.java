@@ -63,7 +63,7 @@ final class ProjectServices implements AutoCloseable {
     private static final String SESSIONS = "cloister-session.socket";
     private static final Path SESSION_FOLDERS = Path.of("/run/cloister-sessions");
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
-    /** After a power cut MariaDB recovers its tables first, on storage that others use as well. */
+    /** Covers MariaDB's recovery of its tables after a power cut, on storage that others use as well. */
     private static final Duration RESPONSE_LIMIT = Duration.ofMinutes(10);
 
     private static final Duration FILTER_LIMIT = Duration.ofMinutes(1);

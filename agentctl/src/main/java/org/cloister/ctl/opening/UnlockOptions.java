@@ -140,7 +140,7 @@ final class UnlockOptions {
     }
 
     /**
-     * Makes the login of the day if there is none or it has ended, as agentctl project login does.
+     * Makes the login of the day, as agentctl project login does, unless there is a valid one.
      *
      * @return whether it made one
      */

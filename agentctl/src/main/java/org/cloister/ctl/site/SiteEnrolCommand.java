@@ -111,7 +111,7 @@ final class SiteEnrolCommand implements Callable<Integer> {
     /**
      * Signs a new list if an earlier token was replaced, or for a relay.
      *
-     * @return the list for a relay, which trusts nobody without one
+     * @return the list for a relay, which accepts no link without one; empty for a host
      */
     private ByteString list(SiteCaFolder site, Instant now) throws IOException {
         if (role != CertificateRole.RELAY && !site.hasUnlistedRevocations(now)) {

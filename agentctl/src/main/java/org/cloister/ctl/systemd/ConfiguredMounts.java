@@ -91,7 +91,7 @@ public record ConfiguredMounts(SystemdUnits units, List<MountedFileSystem> mount
         return Optional.empty();
     }
 
-    /** Returns the second field of a line of fstab without a trailing slash; empty if there is none; fstab(5). */
+    /** Returns a line's second field without a trailing slash; empty for a comment or a short line; fstab(5). */
     private static String mountPoint(String line) {
         String[] fields = line.strip().split("[ \t]+", -1);
         if (fields.length < 2 || fields[0].startsWith("#")) {

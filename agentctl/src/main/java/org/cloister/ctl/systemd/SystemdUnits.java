@@ -7,7 +7,6 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.regex.Pattern;
@@ -39,7 +38,7 @@ public record SystemdUnits(Path root, ProcessRunner programs) {
     private static final Duration LIMIT = Duration.ofSeconds(90);
     private static final int MAX_DROP_IN = 64 * 1024;
     private static final String HEAD = "# Written by agentctl, which replaces it.\n";
-    /** What operators wrote by hand before agentctl did. */
+    /** Drop-in as operators wrote it by hand before agentctl did. */
     private static final Pattern BY_HAND = Pattern.compile("\\[Service]\\nReadWritePaths=/\\S+\\n");
 
     /** Returns the units of this machine. */
@@ -128,7 +127,7 @@ public record SystemdUnits(Path root, ProcessRunner programs) {
     private void systemctl(String... words) throws IOException {
         List<String> command =
                 Stream.concat(Stream.of("systemctl"), Arrays.stream(words)).toList();
-        ProcessRunner.Output output = programs.run("", new ArrayList<>(command), LIMIT);
+        ProcessRunner.Output output = programs.run("", command, LIMIT);
         if (output.exit() != 0) {
             throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
         }

@@ -4,9 +4,9 @@ import java.util.Locale;
 
 /** Cables of a booted machine, by the network that they lead to. */
 public enum BootedCable {
-    /** To the management network, on {@code eth0}: Slurm, the relay, ssh. */
+    /** Cable to the management network, on {@code eth0}: Slurm, the relay, ssh. */
     MGMT,
-    /** To the trunk between hosts, on {@code eth1}. */
+    /** Cable to the trunk between hosts, on {@code eth1}. */
     TRUNK;
 
     /** Name of the network's bridge. */

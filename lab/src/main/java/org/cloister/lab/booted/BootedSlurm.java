@@ -91,7 +91,7 @@ public final class BootedSlurm {
         controller.succeed("sacctmgr -i add cluster global && sacctmgr -i add account " + ACCOUNT);
     }
 
-    /** As {@code systemctl enable --now} does, without System V's scripts, which take an emulated machine long. */
+    /** Returns the work of {@code systemctl enable --now} without System V's scripts, which take minutes here. */
     private static String start(String... units) {
         String all = String.join(" ", units);
         return "systemctl add-wants multi-user.target " + all + " && systemctl start " + all;

@@ -56,7 +56,7 @@ final class QemuArguments {
                 "file:" + machine.console());
     }
 
-    /** By the kernel's command line: {@code systemctl enable} takes half a minute of an emulated machine. */
+    /** Returns the kernel's words for units: {@code systemctl enable} takes half a minute of an emulated machine. */
     private static String units(BootedMachine machine) {
         return machine.units().stream()
                 .map(unit -> " systemd.wants=" + unit + ".service")

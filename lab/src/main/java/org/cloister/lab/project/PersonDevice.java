@@ -38,7 +38,7 @@ public final class PersonDevice {
         Files.createDirectories(program.getParent());
         Files.writeString(program, """
                 #!/bin/sh
-                exec %s "-Duser.home=${HOME:-/}" \
+                exec %s ${HOME:+"-Duser.home=$HOME"} \
                 -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -cp %s org.cloister.ctl.Agentctl "$@"
                 """.formatted(
                 Path.of(System.getProperty("java.home"), "bin", "java"), System.getProperty("java.class.path")));

@@ -27,6 +27,9 @@ final class GuidedSite implements AutoCloseable {
     /** The part of the project's owners, and all that follows. */
     private static final String PROJECT = "## 4. The project, by its owners";
 
+    /** Line of a step that a test adds. */
+    private static final int NOT_OF_GUIDE = 0;
+
     private final LabHome home;
     private final LabName name;
     private final BootedSite site;
@@ -94,12 +97,12 @@ final class GuidedSite implements AutoCloseable {
 
     /** Types a line at a person's device, as the guide's lines are. */
     void as(String person, String line) throws IOException {
-        run.run(new GuideStep.PersonCommands(typed, person, false, line));
+        run.run(new GuideStep.PersonCommands(NOT_OF_GUIDE, person, false, line));
     }
 
     /** Types a line at a person's device until it succeeds. */
     void asUntil(String person, String line) throws IOException {
-        run.run(new GuideStep.PersonCommands(typed, person, true, line));
+        run.run(new GuideStep.PersonCommands(NOT_OF_GUIDE, person, true, line));
     }
 
     /** Makes the packages' repositories, and puts them and the guest image where the machines can fetch them. */
