@@ -108,6 +108,9 @@ class IsolationTest {
             assertThat(received(host)).as(host.name()).isZero();
         }
 
+        // Those who watch the rules would lay them again before all frames are there.
+        bridges.forEach(SecureBridge::close);
+        bridges.clear();
         for (LabHost host : lab.hosts()) {
             host.command("nft", "delete table inet cloister-br-secure; delete table arp cloister-br-secure")
                     .succeed();
@@ -118,6 +121,7 @@ class IsolationTest {
             host.command("nft", "delete table inet watch; delete table arp watch")
                     .succeed();
         }
+        openBridges();
     }
 
     @Test
