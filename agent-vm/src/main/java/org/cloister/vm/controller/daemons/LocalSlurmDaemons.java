@@ -6,7 +6,6 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.vm.system.daemon.UnitControl;
@@ -24,14 +23,13 @@ public final class LocalSlurmDaemons {
 
     private static final Logger LOG = LoggerFactory.getLogger(LocalSlurmDaemons.class);
     private static final List<String> ORDER = List.of(DATABASE, ACCOUNTING, CONTROLLER);
-    private static final Duration INSTALL = Duration.ofMinutes(3);
     private static final Duration ATTEMPT_LIMIT = Duration.ofSeconds(10);
-    private static final long PAUSE_MS = 200;
 
     private final ProcessRunner programs;
     private final UnitControl services;
     private final LocalSlurmPlan plan;
     private final Duration responseLimit;
+    private final DaemonResponse responses;
 
     /** Sets up the members' names and associations, before slurmctld starts. */
     @FunctionalInterface
@@ -39,13 +37,14 @@ public final class LocalSlurmDaemons {
         void createAccounts() throws IOException;
     }
 
-    /** @param responseLimit time for a daemon to respond */
+    /** @param responseLimit time for a daemon to respond, and for a new database to be created */
     public LocalSlurmDaemons(
             ProcessRunner programs, UnitControl services, LocalSlurmPlan plan, Duration responseLimit) {
         this.programs = programs;
         this.services = services;
         this.plan = plan;
         this.responseLimit = responseLimit;
+        this.responses = new DaemonResponse(programs, ATTEMPT_LIMIT, responseLimit);
     }
 
     /**
@@ -59,18 +58,18 @@ public final class LocalSlurmDaemons {
         }
         services.start(DATABASE, LocalSlurmUnits.database());
         String socket = "--socket=" + plan.databaseSocket();
-        await(DATABASE, "", "mariadb", "--no-defaults", socket, "-e", "select 1");
+        responses.await(DATABASE, "", "mariadb", "--no-defaults", socket, "-e", "select 1");
         for (String grant : LocalSlurmConfigFiles.grants()) {
             programs.runChecked("mariadb", "--no-defaults", socket, "-e", grant);
         }
         services.start(ACCOUNTING, LocalSlurmUnits.accounting());
-        await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
+        responses.await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
         accounts.createAccounts();
         services.start(
                 CONTROLLER,
                 LocalSlurmUnits.controller(
                         plan.driveLayout().slurmState(), plan.slurmConf().notifyFile()));
-        await(CONTROLLER, " UP", "scontrol", "ping");
+        responses.await(CONTROLLER, " UP", "scontrol", "ping");
     }
 
     /**
@@ -115,38 +114,10 @@ public final class LocalSlurmDaemons {
                         "--datadir=" + plan.driveLayout().databaseFolder(),
                         "--auth-root-authentication-method=socket",
                         "--skip-test-db"),
-                INSTALL);
+                responseLimit);
         if (output.exit() != 0) {
             throw new IOException("mariadb-install-db: " + output.errorSummary());
         }
         AtomicFile.create(installed(), new byte[0]);
-    }
-
-    /**
-     * Waits until a daemon responds.
-     *
-     * @param expected text that the response must contain
-     */
-    private void await(String unit, String expected, String... command) throws IOException {
-        long deadline = System.nanoTime() + responseLimit.toNanos();
-        String error;
-        do {
-            ProcessRunner.Output output = programs.run("", List.of(command), ATTEMPT_LIMIT);
-            if (output.exit() == 0 && output.out().contains(expected)) {
-                return;
-            }
-            error = output.errorSummary();
-            pause(unit);
-        } while (System.nanoTime() < deadline);
-        throw new IOException(unit + ": no answer within " + responseLimit.toSeconds() + " s: " + error);
-    }
-
-    private static void pause(String unit) throws IOException {
-        try {
-            TimeUnit.MILLISECONDS.sleep(PAUSE_MS);
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IOException(unit + ": interrupted", e);
-        }
     }
 }
