@@ -49,19 +49,19 @@ public record BootedMachine(
         String overlay = folder.resolve("disk").toString();
         network.command("qemu-img", "create", "-q", "-f", "qcow2", "-F", "raw", "-b", base, overlay)
                 .succeed();
-        network.command(QemuArguments.of(this)).succeed();
+        startAgain();
     }
 
     /** Starts a machine that is off, with what its disk has; {@link #awaitUp} waits until it runs. */
     public void startAgain() throws IOException {
-        network.command(QemuArguments.of(this)).succeed();
+        new BootedEmulator(network).command(folder, QemuArguments.of(this)).succeed();
     }
 
     /** Starts a machine that is off, whose hardware has a wrong clock. */
     public void startAgain(LocalDateTime clock) throws IOException {
         List<String> argv = new ArrayList<>(QemuArguments.of(this));
         argv.addAll(List.of("-rtc", "base=" + clock.truncatedTo(ChronoUnit.SECONDS)));
-        network.command(argv).succeed();
+        new BootedEmulator(network).command(folder, argv).succeed();
     }
 
     /** Pulls the machine's plug: its disk has what its kernel had written out. */

@@ -31,17 +31,6 @@ public final class BootedSite {
 
     private static final int FIRST_HOST = 2;
 
-    /**
-     * A guest of KVM that never runs. With the first guest the kernel patches __schedule, and with the last one again;
-     * an emulated processor may execute the patch too early, and the kernel dies ("Oops: int3").
-     */
-    private static final String HOLD_KVM = """
-            [Service]
-            ExecStart=/usr/bin/perl -e 'open(K, "+<", "/dev/kvm") and ioctl(K, 0xAE01, 0) and sleep'
-            """;
-
-    private static final String HELD_KVM = "lab-held-kvm.service";
-
     private static final List<String> CLOCK = List.of("chrony");
     /** Units of all compute hosts, as Debian has them. */
     private static final List<String> OF_HOSTS = List.of("chrony", "libvirtd", "openvswitch-switch");
@@ -83,6 +72,7 @@ public final class BootedSite {
                 Sandbox sandbox = Sandbox.start(home, name, NETWORK, folder.resolve(NETWORK), LabRelease.own());
                 LabMachine network = network(folder, sandbox);
                 BootedNetwork.create(network);
+                BootedEmulator.install(home, network);
                 return of(home, folder, network, plan);
             });
             for (BootedMachine machine : site.machines) {
@@ -124,10 +114,6 @@ public final class BootedSite {
         machine.write(
                 "/etc/systemd/network/50-trunk.network", "[Match]\nName=eth1\n[Network]\nLinkLocalAddressing=no\n");
         machine.succeed("systemctl restart chrony && networkctl reload");
-        if (machines.indexOf(machine) >= FIRST_HOST) {
-            machine.write("/etc/systemd/system/" + HELD_KVM, HOLD_KVM);
-            machine.succeed("systemctl add-wants multi-user.target " + HELD_KVM + " && systemctl start " + HELD_KVM);
-        }
     }
 
     /** Returns the running site of this name. */
