@@ -73,6 +73,11 @@ make_roots() { # value
     done
 }
 
+# The value of --release among a command's words, or nothing.
+release_option() { # word...
+    printf '%s\n' "$@" | sed -n '/^--release$/{n;p};s/^--release=//p' | tail -n 1
+}
+
 # The lab's own program, built by lab/setup.
 lab_main() {
     [ -f lab/target/classpath ] || die "the lab is not built" "run lab/setup"

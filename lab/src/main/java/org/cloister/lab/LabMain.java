@@ -107,8 +107,15 @@ public final class LabMain {
     }
 
     @Command(name = "demo", description = "Runs a sensitive job from sbatch to its receipt, and shows that it was one.")
-    void demo() throws IOException {
-        new Demo(home, out).run();
+    void demo(
+            @Option(
+                            names = "--release",
+                            defaultValue = "",
+                            paramLabel = "RELEASE",
+                            description = "of the machines, as for lab/up")
+                    String release)
+            throws IOException {
+        new Demo(home, LabReleases.parse(release, Lab.MACHINES, home), out).run();
     }
 
     @Command(name = "classes", description = "Adds to a list what agent-vm loads in a project's VMs.")

@@ -12,6 +12,7 @@ import org.cloister.lab.LabAccelerator;
 import org.cloister.lab.LabException;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabReleases;
 import org.cloister.lab.ProgressLog;
 import org.cloister.lab.project.ProjectFixture;
 import org.cloister.lab.site.WorkingSite;
@@ -25,10 +26,13 @@ public final class Demo {
     private static final LabName NAME = new LabName("demo");
 
     private final LabHome home;
+    private final LabReleases releases;
     private final PrintStream out;
 
-    public Demo(LabHome home, PrintStream out) {
+    /** @param releases of the lab's machines */
+    public Demo(LabHome home, LabReleases releases, PrintStream out) {
         this.home = home;
+        this.releases = releases;
         this.out = out;
     }
 
@@ -38,7 +42,7 @@ public final class Demo {
         Path image = home.image("lab");
         ImageManifest manifest = ImageManifest.load(image);
         steps.runStep("image: every file as its manifest says", () -> requireIntact(image, manifest));
-        Lab lab = Lab.up(home, NAME, steps);
+        Lab lab = Lab.up(home, NAME, releases, steps);
         Path folder = Files.createTempDirectory("cloister-demo");
         DemoPage page;
         try (MarkerSearches searches = new MarkerSearches(lab);
