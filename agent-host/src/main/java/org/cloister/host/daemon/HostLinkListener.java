@@ -45,11 +45,6 @@ final class HostLinkListener implements AgentLinkListener {
     }
 
     @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
-
-    @Override
     public void onListRefused(IdentityRefusedException list) {
         LOG.info("relay: revocation list refused: {}", list.getMessage());
     }

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.Optional;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 import org.slf4j.Logger;
@@ -41,17 +40,6 @@ public final class UnassignedVm implements AgentLinkListener {
 
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {}
-
-    @Override
-    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        attachment.refuse(dial, CloseReason.REFUSED);
-    }
-
-    /** Returns false: the list is of a project or a site that this VM does not know. */
-    @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
 
     @Override
     public void onLost(String why) {}

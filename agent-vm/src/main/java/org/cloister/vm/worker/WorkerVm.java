@@ -25,7 +25,6 @@ import org.cloister.protocol.handover.ReadmissionGrant;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
-import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.channel.EvidenceQuery;
 import org.cloister.transport.circuit.Circuit;
 import org.cloister.transport.link.AgentAttachStream;
@@ -129,11 +128,6 @@ public final class WorkerVm implements AgentLinkListener, AutoCloseable {
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
         refused.ifPresent(reason -> LOG.warn("name {}: not served: {}", name, reason));
-    }
-
-    @Override
-    public void onDial(AgentAttachStream attached, RelayMessage.Dial dial) {
-        attached.refuse(dial, CloseReason.REFUSED);
     }
 
     @Override

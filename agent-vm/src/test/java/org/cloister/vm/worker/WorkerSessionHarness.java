@@ -195,11 +195,6 @@ abstract class WorkerSessionHarness {
         }
 
         @Override
-        public boolean onRevocationList(byte[] signed) {
-            return false;
-        }
-
-        @Override
         public void onLost(String why) {}
     }
 

@@ -7,8 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.link.RelayMessage;
-import org.cloister.transport.link.AgentAttachStream;
 import org.cloister.transport.link.AgentLinkListener;
 
 /**
@@ -56,15 +54,5 @@ public abstract class LinkEventWaiter<T> implements AgentLinkListener {
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {
         throw new IllegalStateException("a command serves no names, not " + name);
-    }
-
-    @Override
-    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        attachment.refuse(dial, CloseReason.REFUSED);
-    }
-
-    @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
     }
 }

@@ -31,7 +31,6 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.identity.CertificateName;
-import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.policy.HostSharing;
 import org.cloister.protocol.policy.VmRole;
 import org.cloister.protocol.policy.VmShape;
@@ -105,11 +104,6 @@ public final class ChannelHost implements AgentLinkListener {
 
     @Override
     public void onServed(CertificateName name, Optional<CloseReason> refused) {}
-
-    @Override
-    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        attachment.refuse(dial, CloseReason.REFUSED);
-    }
 
     @Override
     public boolean onRevocationList(byte[] signed) {

@@ -97,9 +97,4 @@ public final class AttachedAgentsProgram implements AgentLinkListener {
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         throw new IllegalStateException("nothing is served");
     }
-
-    @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
 }

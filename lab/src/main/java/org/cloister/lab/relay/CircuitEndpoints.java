@@ -118,11 +118,6 @@ final class CircuitEndpoints extends EndpointPair implements AgentLinkListener {
     }
 
     @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
-
-    @Override
     public void onLost(String why) {
         second.tryFailure(new IOException(why));
     }

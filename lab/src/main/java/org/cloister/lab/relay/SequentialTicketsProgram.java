@@ -161,9 +161,4 @@ public final class SequentialTicketsProgram implements AgentLinkListener, Ticket
     public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
         throw new IllegalStateException("nothing is served");
     }
-
-    @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
 }

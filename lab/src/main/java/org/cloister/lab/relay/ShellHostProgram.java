@@ -154,11 +154,6 @@ public final class ShellHostProgram implements AgentLinkListener {
     }
 
     @Override
-    public boolean onRevocationList(byte[] signed) {
-        return false;
-    }
-
-    @Override
     public void onLost(String why) {
         System.out.println("lost: " + why);
     }

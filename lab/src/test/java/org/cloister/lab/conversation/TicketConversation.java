@@ -30,7 +30,6 @@ import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.TrustStore;
-import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.ticket.MemoryReserve;
 import org.cloister.protocol.ticket.MemoryReserves;
 import org.cloister.protocol.ticket.RelayTicketMessage;
@@ -195,16 +194,6 @@ final class TicketConversation implements WorkerSlots, TicketRecorder, AutoClose
 
         @Override
         public void onServed(CertificateName name, Optional<CloseReason> refused) {}
-
-        @Override
-        public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-            attachment.refuse(dial, CloseReason.REFUSED);
-        }
-
-        @Override
-        public boolean onRevocationList(byte[] signed) {
-            return false;
-        }
 
         @Override
         public void onLost(String why) {}

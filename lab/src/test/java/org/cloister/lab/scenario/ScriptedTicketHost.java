@@ -24,7 +24,6 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertificateRole;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.TrustStore;
-import org.cloister.protocol.link.RelayMessage;
 import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.AllocationVerifier;
@@ -200,11 +199,6 @@ final class ScriptedTicketHost implements AgentLinkListener, TicketStream.Events
 
     @Override
     public void onServed(CertificateName served, Optional<CloseReason> refused) {}
-
-    @Override
-    public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
-        attachment.refuse(dial, CloseReason.REFUSED);
-    }
 
     @Override
     public boolean onRevocationList(byte[] signed) {

@@ -16,8 +16,10 @@ public interface AgentLinkListener {
 
     void onServed(CertificateName name, Optional<CloseReason> refused);
 
-    /** A peer requests a circuit: dial back on {@code attachment.link()}, or refuse. */
-    void onDial(AgentAttachStream attachment, RelayMessage.Dial dial);
+    /** A peer requests a circuit: dial back on {@code attachment.link()}, or refuse, which is the default. */
+    default void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {
+        attachment.refuse(dial, CloseReason.REFUSED);
+    }
 
     /**
      * A revocation list was received, as its issuer signed it; the link's trust store has already added it if it knows
@@ -25,7 +27,9 @@ public interface AgentLinkListener {
      *
      * @return whether a party behind this agent accepted it
      */
-    boolean onRevocationList(byte[] signed);
+    default boolean onRevocationList(byte[] signed) {
+        return false;
+    }
 
     /** A list from the relay was not accepted; that need not be an error. */
     default void onListRefused(IdentityRefusedException list) {}

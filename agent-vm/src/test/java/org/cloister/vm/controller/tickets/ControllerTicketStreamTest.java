@@ -233,11 +233,6 @@ class ControllerTicketStreamTest {
         public void onDial(AgentAttachStream attachment, RelayMessage.Dial dial) {}
 
         @Override
-        public boolean onRevocationList(byte[] signed) {
-            return false;
-        }
-
-        @Override
         public void onLost(String why) {}
     }
 
