@@ -28,7 +28,6 @@ public final class LocalSlurmDaemons {
     private final ProcessRunner programs;
     private final UnitControl services;
     private final LocalSlurmPlan plan;
-    private final Duration responseLimit;
     private final DaemonResponse responses;
 
     /** Sets up the members' names and associations, before slurmctld starts. */
@@ -43,7 +42,6 @@ public final class LocalSlurmDaemons {
         this.programs = programs;
         this.services = services;
         this.plan = plan;
-        this.responseLimit = responseLimit;
         this.responses = new DaemonResponse(programs, ATTEMPT_LIMIT, responseLimit);
     }
 
@@ -114,7 +112,7 @@ public final class LocalSlurmDaemons {
                         "--datadir=" + plan.driveLayout().databaseFolder(),
                         "--auth-root-authentication-method=socket",
                         "--skip-test-db"),
-                responseLimit);
+                responses.limit());
         if (output.exit() != 0) {
             throw new IOException("mariadb-install-db: " + output.errorSummary());
         }
