@@ -73,6 +73,11 @@ make_roots() { # value
     done
 }
 
+# The release of the guest image.
+guest_suite() {
+    sed -n 's/^GUEST_SUITE=//p' packaging/image/archive.sh
+}
+
 # The value of --release among a command's words, or nothing.
 release_option() { # word...
     printf '%s\n' "$@" | sed -n '/^--release$/{n;p};s/^--release=//p' | tail -n 1

@@ -18,6 +18,9 @@ import java.util.Optional;
  * @param root folder with the release's files, made by {@code lab/root}; none for the real machine's own release
  */
 public record LabRelease(String suite, Optional<Path> root) {
+    /** Release of the guest image, as in packaging/image/archive.sh: no slurmctld may be older than its slurmd. */
+    public static final String GUEST_SUITE = "trixie";
+
     /** Has the name by which {@code lab/root} made the files: sid's own say the name of the next release. */
     private static final String MADE_AS = "etc/lab-release";
 

@@ -16,6 +16,7 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabHost;
 import org.cloister.lab.LabName;
+import org.cloister.lab.LabRelease;
 import org.cloister.lab.LabReleases;
 import org.cloister.lab.LabVm;
 import org.cloister.lab.LabVmSpec;
@@ -34,9 +35,6 @@ import org.cloister.lab.vm.TunnelPair;
  */
 final class VmBench implements Benches.Bench {
     private static final LabName NAME = new LabName("bench-vm");
-    /** Release of the guest image: the plain node is one of the site's Slurm, which may not be older than it. */
-    private static final String RELEASE = "trixie";
-
     private static final int MEMORY_MIB = 1024;
     private static final double IDLE_MB = 80;
 
@@ -58,7 +56,8 @@ final class VmBench implements Benches.Bench {
     public void run(LabHome home, int repetitions, BenchFigures figures) throws IOException {
         Path image = home.image("lab").toRealPath();
         Lab.remove(home, NAME);
-        LabReleases releases = LabReleases.parse(RELEASE, Lab.MACHINES, home);
+        // The plain node is one of the site's Slurm.
+        LabReleases releases = LabReleases.parse(LabRelease.GUEST_SUITE, Lab.MACHINES, home);
         Lab lab = Lab.up(home, NAME, releases, new ProgressLog(System.err));
         ProgressLog steps = new ProgressLog(System.err);
         try {

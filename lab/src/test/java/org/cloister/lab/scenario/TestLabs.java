@@ -9,9 +9,6 @@ import org.cloister.lab.LabReleases;
 
 /** Names of what scenarios share: each has our process id, so that test runs go side by side. */
 final class TestLabs {
-    /** The guest image's: the oldest with a Slurm that a Local Slurm can have. */
-    private static final String GUEST = "trixie";
-
     private static final String OLDER = "bookworm";
     private static final String REQUESTED = System.getProperty("cloister.release", "");
 
@@ -35,7 +32,7 @@ final class TestLabs {
     /** Returns the release of a Local Slurm: the same, but none older than the guest image's. */
     static LabRelease localSlurmRelease(LabHome home) throws IOException {
         LabRelease release = release(home);
-        return release.suite().equals(OLDER) ? LabRelease.of(home, GUEST) : release;
+        return release.suite().equals(OLDER) ? LabRelease.of(home, LabRelease.GUEST_SUITE) : release;
     }
 
     /** Returns the releases of the machines of a test class's lab. */
