@@ -52,6 +52,7 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
 
     /** Reads the configuration and runs the daemon; with {@code --check}, only reads the configuration. */
     public <C> void main(String[] args, ConfigLoader<C> loading, Daemon<C> daemon) throws InterruptedException {
+        JournalErrors.install();
         exit(run(args, loading, Optional.empty(), daemon));
     }
 
@@ -59,6 +60,7 @@ public record DaemonCommandLine(String name, Path usual, String missing) {
     public <C> void main(
             String[] args, ConfigLoader<C> loading, Function<C, CredentialFiles> credentials, Daemon<C> daemon)
             throws InterruptedException {
+        JournalErrors.install();
         exit(run(args, loading, Optional.of(credentials), daemon));
     }
 

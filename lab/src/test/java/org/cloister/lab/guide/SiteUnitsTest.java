@@ -105,6 +105,19 @@ class SiteUnitsTest {
     }
 
     @Test
+    void the_journal_knows_what_is_a_warning() throws IOException {
+        for (String unit : new String[] {"h1 agent-host", "relay agent-relay"}) {
+            String[] words = unit.split(" ", -1);
+            String journal = "journalctl -o cat --no-pager -u " + words[1] + " -p ";
+            assertThat(site.machine(words[0]).succeed(journal + "info..info"))
+                    .contains(" INFO ")
+                    .doesNotContain(" WARN ", " ERROR ");
+            assertThat(site.machine(words[0]).succeed(journal + "warning").lines())
+                    .noneMatch(line -> line.contains(" INFO "));
+        }
+    }
+
+    @Test
     void a_daemon_that_hangs_is_restarted_by_its_watchdog() throws IOException {
         for (String unit : new String[] {"h1 agent-host", "relay agent-relay"}) {
             String[] words = unit.split(" ", -1);
