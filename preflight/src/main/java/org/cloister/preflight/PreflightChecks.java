@@ -76,6 +76,7 @@ public final class PreflightChecks {
                 new SlurmControllerCheck(),
                 new SlurmCgroupCheck(),
                 new AccountNumbersCheck("cloister-agent-host.conf"),
+                new DriveStorageCheck(),
                 new MemoryLockCheck(),
                 new SwapCheck(),
                 new SamePageMergingCheck(),

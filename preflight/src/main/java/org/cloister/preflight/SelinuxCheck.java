@@ -14,7 +14,6 @@ import org.cloister.preflight.machine.UndeterminedException;
  * configuration.
  */
 record SelinuxCheck() implements PreflightCheck {
-    private static final String CONFIGURATION = "/etc/cloister/agent-host.toml";
     private static final String IMAGES = "/var/lib/cloister/images";
     /** Types that QEMU's domain may read: of virtual machines' read-only content, and of files below /usr. */
     private static final Set<String> READABLE = Set.of("virt_content_t", "usr_t");
@@ -31,8 +30,8 @@ record SelinuxCheck() implements PreflightCheck {
         if (!machine.firstWord("/sys/fs/selinux/enforce").orElse("0").equals("1")) {
             return PreflightFinding.ok(this, "no SELinux enforces anything here");
         }
-        String settings = machine.read(CONFIGURATION).orElse("");
-        String images = setting(settings, "images").orElse(IMAGES);
+        AgentHostSettings settings = AgentHostSettings.of(machine);
+        String images = settings.value("images").orElse(IMAGES);
         String firmware = images + "/current/firmware.bin";
         String type = type(output(machine, "stat", "-L", "-c", "%C", firmware));
         if (!READABLE.contains(type)) {
@@ -42,7 +41,7 @@ record SelinuxCheck() implements PreflightCheck {
                     "semanage fcontext -a -t virt_content_t '" + images + "(/.*)?', then restorecon -RF " + images
                             + " (dnf install policycoreutils-python-utils)");
         }
-        Optional<String> drives = setting(settings, "drives");
+        Optional<String> drives = settings.value("drives");
         if (drives.isPresent()
                 && output(machine, "stat", "-f", "-L", "-c", "%T", drives.get()).equals("nfs")
                 && !output(machine, "getsebool", "virt_use_nfs").endsWith(" on")) {
@@ -52,13 +51,6 @@ record SelinuxCheck() implements PreflightCheck {
                     "setsebool -P virt_use_nfs on");
         }
         return PreflightFinding.ok(this, "SELinux lets QEMU read the guest's firmware (" + type + ") and its drives");
-    }
-
-    /** Returns the value of a key of the configuration, which no other table has. */
-    private static Optional<String> setting(String settings, String key) {
-        Matcher line =
-                Pattern.compile("(?m)^\\s*" + key + "\\s*=\\s*\"([^\"]+)\"").matcher(settings);
-        return line.find() ? Optional.of(line.group(1)) : Optional.empty();
     }
 
     private static String type(String context) throws UndeterminedException {

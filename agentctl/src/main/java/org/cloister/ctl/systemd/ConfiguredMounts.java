@@ -40,10 +40,7 @@ public record ConfiguredMounts(SystemdUnits units, List<MountedFileSystem> mount
                 throw notMounted(folder, at, "configured in " + where.get());
             }
         }
-        MountedFileSystem containing = mounted.stream()
-                .filter(mount -> folder.startsWith(mount.mountPoint()))
-                // The last of equal ones is visible.
-                .reduce((first, second) -> depth(second) >= depth(first) ? second : first)
+        MountedFileSystem containing = MountedFileSystem.containing(mounted, folder)
                 .orElseThrow(() -> new IOException(folder + ": no mount has this folder; mount /proc"));
         if (containing.type().equals(AUTOFS)) {
             throw notMounted(folder, containing.mountPoint(), "awaited by an automounter");
@@ -61,10 +58,6 @@ public record ConfiguredMounts(SystemdUnits units, List<MountedFileSystem> mount
                 return;
             }
         }
-    }
-
-    private static int depth(MountedFileSystem mount) {
-        return mount.mountPoint().getNameCount();
     }
 
     private Optional<MountedFileSystem> visibleAt(Path at) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.base.process.ProcessRunner;
@@ -48,6 +49,18 @@ public record MountedFileSystem(
         return list(programs).stream()
                 .filter(mount -> mount.place.equals(at.toString()))
                 .toList();
+    }
+
+    /** Returns the mount that a file or folder is seen in; empty if none of these has it. */
+    public static Optional<MountedFileSystem> containing(List<MountedFileSystem> mounts, Path file) {
+        return mounts.stream()
+                .filter(mount -> file.startsWith(mount.mountPoint()))
+                // The last of equal ones is visible.
+                .reduce((first, second) -> depth(second) >= depth(first) ? second : first);
+    }
+
+    private static int depth(MountedFileSystem mount) {
+        return mount.mountPoint().getNameCount();
     }
 
     /** Parses the whole text of the kernel. */
