@@ -73,6 +73,7 @@ public final class BootedSite {
                 LabMachine network = network(folder, sandbox);
                 BootedNetwork.create(network);
                 BootedEmulator.install(home, network);
+                TerminalSession.install(network);
                 return of(home, folder, network, plan);
             });
             for (BootedMachine machine : site.machines) {
@@ -95,6 +96,10 @@ public final class BootedSite {
             site.machines.forEach(machine -> settings.add(() -> site.prepare(machine, hostsFile(plan))));
             steps.runStep("names, clocks, the trunk's devices", () -> ParallelActions.run(settings));
             site.slurm().start(steps);
+            if (plan.hosts() > 1) {
+                steps.runStep(
+                        "NFS: the storage of drives", () -> BootedStorage.share(site.machines.get(1), site.hosts()));
+            }
             up = true;
             return site;
         } finally {

@@ -64,7 +64,7 @@ public final class BootedSlurm {
                 "lab/site run relay sinfo",
                 Duration.ofSeconds(1),
                 () -> controller
-                                .command("sinfo -h -N -p secure -t idle -o %N")
+                                .command("sinfo -h -N -p controllers -t idle -o %N")
                                 .run()
                                 .out()
                                 .lines()
@@ -103,10 +103,12 @@ public final class BootedSlurm {
     }
 
     private String configuration() {
-        String names = hosts.stream().map(BootedMachine::name).collect(Collectors.joining(","));
+        String names = names(hosts);
+        // One emulated host does not run two VMs for long: jobs have the hosts that controlling VMs take last.
+        String secure = hosts.size() > 1 ? names(hosts.subList(1, hosts.size())) : names;
         String nodes = hosts.stream()
-                .map(host -> "NodeName=%s NodeAddr=%s CPUs=2 RealMemory=%d State=UNKNOWN"
-                        .formatted(host.name(), host.address(), host.memoryMib() * 3 / 4))
+                .map(host -> "NodeName=%s NodeAddr=%s CPUs=2 RealMemory=%d Weight=%d State=UNKNOWN"
+                        .formatted(host.name(), host.address(), host.memoryMib() * 3 / 4, host.number()))
                 .collect(Collectors.joining("\n"));
         return """
                 ClusterName=global
@@ -133,6 +135,10 @@ public final class BootedSlurm {
                 %s
                 PartitionName=secure Nodes=%s Default=YES MaxTime=INFINITE State=UP
                 PartitionName=controllers Nodes=%s MaxTime=INFINITE State=UP
-                """.formatted(controller.name(), controller.address(), nodes, names, names);
+                """.formatted(controller.name(), controller.address(), nodes, secure, names);
+    }
+
+    private static String names(List<BootedMachine> machines) {
+        return machines.stream().map(BootedMachine::name).collect(Collectors.joining(","));
     }
 }

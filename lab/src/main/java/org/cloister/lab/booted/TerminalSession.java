@@ -14,14 +14,19 @@ public record TerminalSession(LabMachine network, Path script) {
     /** Passphrase of all keys of the lab, which are worth nothing. */
     private static final String PASSPHRASE = "a passphrase of the lab";
 
-    static TerminalSession in(LabMachine network) throws IOException {
-        Path script = network.folder("etc").resolve("terminal.exp");
-        if (!Files.exists(script)) {
-            try (InputStream in = TerminalSession.class.getResourceAsStream("terminal.exp")) {
-                Files.write(script, in.readAllBytes());
-            }
+    /** Writes the program that types. */
+    static void install(LabMachine network) throws IOException {
+        try (InputStream in = TerminalSession.class.getResourceAsStream("terminal.exp")) {
+            Files.write(script(network), in.readAllBytes());
         }
-        return new TerminalSession(network, script);
+    }
+
+    static TerminalSession in(LabMachine network) throws IOException {
+        return new TerminalSession(network, script(network));
+    }
+
+    private static Path script(LabMachine network) throws IOException {
+        return network.folder("etc").resolve("terminal.exp");
     }
 
     /** Returns a command that runs in the site's network, on a terminal. */

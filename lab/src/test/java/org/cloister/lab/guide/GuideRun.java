@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabException;
+import org.cloister.lab.ParallelActions;
 import org.cloister.lab.Poll;
 import org.cloister.lab.ProgressLog;
 import org.cloister.lab.booted.BootedMachine;
@@ -23,7 +24,7 @@ import org.cloister.lab.guide.GuideStep.PersonFile;
 import org.cloister.lab.guide.GuideStep.PlacedFile;
 import org.cloister.lab.guide.GuideStep.Settings;
 
-/** Carries out a guide's steps on a booted site, as its readers would: at terminals, in order. */
+/** Carries out a guide's steps on a booted site, as its readers would: at terminals, in order, on machines side by side. */
 final class GuideRun {
     /** For a block; the slowest opens a project or waits for a job. */
     private static final Duration LIMIT = Duration.ofMinutes(20);
@@ -73,14 +74,18 @@ final class GuideRun {
     }
 
     private void onMachines(MachineCommands step) throws IOException {
+        List<ProgressLog.Action> actions = new ArrayList<>();
         for (String name : step.machines()) {
             BootedMachine machine = site.machine(name);
-            machine.write("/root/.guide", AT_TERMINAL.formatted(replaced(step.script())));
-            type(
-                    "line " + step.line() + " on " + name,
-                    step.repeated(),
-                    () -> machine.terminal("bash -euo pipefail ~/.guide"));
+            actions.add(() -> {
+                machine.write("/root/.guide", AT_TERMINAL.formatted(replaced(step.script(name))));
+                type(
+                        "line " + step.line() + " on " + name,
+                        step.repeated(),
+                        () -> machine.terminal("bash -euo pipefail ~/.guide"));
+            });
         }
+        ParallelActions.run(actions);
     }
 
     private void atDevice(PersonCommands step) throws IOException {
@@ -158,7 +163,9 @@ final class GuideRun {
         return output.exit() + ": " + output.out() + output.err();
     }
 
-    static List<GuideStep> steps(Path guide) throws IOException {
-        return GuideStep.parse(Files.readString(guide));
+    /** Returns a guide's steps on this site. */
+    List<GuideStep> steps(Path guide) throws IOException {
+        List<String> hosts = site.hosts().stream().map(BootedMachine::name).toList();
+        return new GuideHosts(hosts).steps(GuideStep.parse(Files.readString(guide)));
     }
 }

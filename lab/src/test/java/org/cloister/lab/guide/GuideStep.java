@@ -24,7 +24,12 @@ sealed interface GuideStep {
     int line();
 
     /** @param repeated whether the reader tries again until it succeeds */
-    record MachineCommands(int line, List<String> machines, boolean repeated, String script) implements GuideStep {}
+    record MachineCommands(int line, List<String> machines, boolean repeated, String script) implements GuideStep {
+        /** Returns the commands for one of the machines. */
+        String script(String machine) {
+            return GuideHosts.isOne(machine) ? GuideHosts.on(machine, script) : script;
+        }
+    }
 
     /** @param repeated whether the reader tries again until it succeeds */
     record PersonCommands(int line, String person, boolean repeated, String script) implements GuideStep {}

@@ -87,6 +87,45 @@ class GuideStepTest {
     }
 
     @Test
+    void what_a_guide_says_of_its_host_is_done_on_each_host_of_the_site() {
+        String guide = """
+                <!-- run on relay h1 -->
+
+                    agentctl host join --token h1.token
+
+                <!-- run on admin -->
+
+                    agentctl site enrol --token h1.token h1
+
+                <!-- carry admin:h1.token to h1:h1.token -->
+                <!-- set /etc/a.toml on h1 -->
+                ```toml
+                a = 1
+                ```
+
+                <!-- run as ann -->
+
+                    agentctl project policy --host h1.pem
+                """;
+        List<GuideStep> steps = new GuideHosts(List.of("h1", "h2")).steps(GuideStep.parse(guide));
+        assertThat(steps)
+                .containsExactly(
+                        new MachineCommands(
+                                3, List.of("relay", "h1", "h2"), false, "agentctl host join --token h1.token\n"),
+                        new MachineCommands(7, List.of("admin"), false, "agentctl site enrol --token h1.token h1\n"),
+                        new MachineCommands(7, List.of("admin"), false, "agentctl site enrol --token h2.token h2\n"),
+                        new Carried(9, new PlacedFile("admin", "h1.token"), List.of(new PlacedFile("h1", "h1.token"))),
+                        new Carried(9, new PlacedFile("admin", "h2.token"), List.of(new PlacedFile("h2", "h2.token"))),
+                        new Settings(11, "h1", "/etc/a.toml", "a = 1\n"),
+                        new Settings(11, "h2", "/etc/a.toml", "a = 1\n"),
+                        new PersonCommands(17, "ann", false, "agentctl project policy --host h1.pem\n"));
+        MachineCommands join = (MachineCommands) steps.get(0);
+        assertThat(join.script("h2")).isEqualTo("agentctl host join --token h2.token\n");
+        assertThat(join.script("relay")).isEqualTo("agentctl host join --token h1.token\n");
+        assertThat(new GuideHosts(List.of("h1")).steps(GuideStep.parse(guide))).isEqualTo(GuideStep.parse(guide));
+    }
+
+    @Test
     void a_block_that_is_not_run_says_why() {
         assertThat(GuideStep.parse("<!-- not run: the lab has no printer -->\n\n    lpr\n"))
                 .containsExactly(new NotRun(3, "the lab has no printer", "lpr\n"));

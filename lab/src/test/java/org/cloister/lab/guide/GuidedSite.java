@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.cloister.lab.Lab;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
@@ -63,15 +64,21 @@ final class GuidedSite implements AutoCloseable {
         LabHome home = LabHome.fromEnvironment();
         LabName name = new LabName("guide-" + ProcessHandle.current().pid());
         try {
-            BootedSite site =
-                    BootedSite.up(home, name, new BootedSite.Plan("trixie", 1, 6144), new ProgressLog(System.out));
+            BootedSite site = BootedSite.up(home, name, plan(), new ProgressLog(System.out));
             return new GuidedSite(home, name, site);
         } catch (IOException e) {
             throw new IllegalStateException("a booted site: " + e.getMessage(), e);
         }
     }
 
-    /** Types the site's part of the guide, to a host that accepts work. */
+    /** Of a whole run of lab/test, whose turn types the site's part alone, one host; otherwise two, which share drives. */
+    private static BootedSite.Plan plan() {
+        return System.getProperty("cloister.turn", "").isEmpty()
+                ? new BootedSite.Plan("trixie", 2, 4096)
+                : new BootedSite.Plan("trixie", 1, 6144);
+    }
+
+    /** Types the site's part of the guide, to hosts that accept work. */
     BootedSite withHost() throws IOException {
         return type(Files.readAllLines(GUIDE).indexOf(PROJECT) + 1);
     }
@@ -87,7 +94,7 @@ final class GuidedSite implements AutoCloseable {
             publish();
             replace();
         }
-        List<GuideStep> steps = GuideRun.steps(GUIDE);
+        List<GuideStep> steps = run.steps(GUIDE);
         while (typed < steps.size() && steps.get(typed).line() < end) {
             run.run(steps.get(typed));
             typed++;
@@ -145,10 +152,15 @@ final class GuidedSite implements AutoCloseable {
         run.replace(
                 "IDENTITY",
                 ImageManifest.load(home.image("production")).identity().toString());
+        run.replace(
+                " --host h1.pem",
+                site.hosts().stream()
+                        .map(host -> " --host " + host.name() + ".pem")
+                        .collect(Collectors.joining()));
         run.replace("hosts = 16\ncpus = 64\nmemory-mib = 240000\nscratch-mib = 800000", """
                 hosts = 1
                 cpus = 2
-                memory-mib = 3000
+                memory-mib = 2000
                 scratch-mib = 2000""");
         run.replace("--make 200G --days 30 --cpus 4 --memory 16G", "--make 2G --days 1 --cpus 1 --memory 1536M");
         run.replace("3> >(lpr)", "3>recovery.key");
