@@ -15,6 +15,7 @@ import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.nio.file.attribute.UserPrincipal;
@@ -47,6 +48,24 @@ public final class AtomicFile {
                 .setOwner(owner);
         Files.move(beside, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         sync(file);
+    }
+
+    /**
+     * Replaces the content of another program's file, whose owner, group and mode stay. A symbolic link stays, too: the
+     * file that it names is replaced.
+     */
+    public static void rewrite(Path file, byte[] content) throws IOException {
+        Path real = file.toRealPath();
+        PosixFileAttributes present = Files.readAttributes(real, PosixFileAttributes.class);
+        Path beside = beside(real);
+        write(beside, content);
+        PosixFileAttributeView view =
+                Files.getFileAttributeView(beside, PosixFileAttributeView.class, LinkOption.NOFOLLOW_LINKS);
+        view.setGroup(present.group());
+        view.setOwner(present.owner());
+        view.setPermissions(present.permissions());
+        Files.move(beside, real, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        sync(real);
     }
 
     /**

@@ -11,7 +11,10 @@ import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
+import java.nio.file.attribute.PosixFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.nio.file.attribute.UserPrincipalLookupService;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -84,6 +87,39 @@ class AtomicFileTest {
         AtomicFile.replace(file, new byte[] {1});
         assertThat(file).hasBinaryContent(new byte[] {1});
         assertThat(beside).doesNotExist();
+    }
+
+    @Test
+    void a_rewritten_file_keeps_its_owner_group_and_mode() throws IOException {
+        Files.writeString(file, "before");
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r-----"));
+        UserPrincipalLookupService accounts = folder.getFileSystem().getUserPrincipalLookupService();
+        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
+        if (System.getProperty("user.name").equals("root")) {
+            view.setOwner(accounts.lookupPrincipalByName("daemon"));
+            view.setGroup(accounts.lookupPrincipalByGroupName("games"));
+        }
+        PosixFileAttributes before = view.readAttributes();
+        AtomicFile.rewrite(file, CONTENT);
+        PosixFileAttributes after = view.readAttributes();
+        assertThat(file).hasBinaryContent(CONTENT);
+        assertThat(after.owner()).isEqualTo(before.owner());
+        assertThat(after.group()).isEqualTo(before.group());
+        assertThat(PosixFilePermissions.toString(after.permissions())).isEqualTo("rw-r-----");
+        assertThat(after.fileKey()).isNotEqualTo(before.fileKey());
+        assertThat(beside).doesNotExist();
+    }
+
+    @Test
+    void a_link_to_a_rewritten_file_stays() throws IOException {
+        Path link = folder.resolve("link");
+        Files.writeString(file, "before");
+        Files.createSymbolicLink(link, Path.of("key"));
+        AtomicFile.rewrite(link, CONTENT);
+        assertThat(link).isSymbolicLink();
+        assertThat(file).hasBinaryContent(CONTENT);
+        assertThatThrownBy(() -> AtomicFile.rewrite(folder.resolve("none"), CONTENT))
+                .isInstanceOf(NoSuchFileException.class);
     }
 
     @Test
