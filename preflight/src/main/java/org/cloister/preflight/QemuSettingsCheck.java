@@ -1,21 +1,15 @@
 package org.cloister.preflight;
 
-import java.util.List;
-import java.util.regex.Pattern;
+import java.io.IOException;
 import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
  * Checks the settings with which libvirt on this host runs each QEMU: it must leave QEMU in the job's cgroup, into
- * which agent-host moves it, confine its system calls, and bound the log of its output. Settings are lines of
- * {@code name = value}; a list may span several.
+ * which agent-host moves it, confine its system calls, and bound the log of its output.
  */
 record QemuSettingsCheck() implements PreflightCheck {
-    private static final String FILE = "/etc/libvirt/qemu.conf";
-    private static final Pattern CGROUPS = Pattern.compile("(?m)^\\s*cgroup_controllers\\s*=\\s*\\[([^]]*)]");
-    private static final Pattern SANDBOX = Pattern.compile("(?m)^\\s*seccomp_sandbox\\s*=\\s*(-?[0-9]+)");
-
-    private static final Pattern LOGS = Pattern.compile("(?m)^\\s*stdio_handler\\s*=\\s*\"([^\"]*)\"");
+    private static final String FILE = QemuSettings.FILE;
 
     @Override
     public String name() {
@@ -24,23 +18,33 @@ record QemuSettingsCheck() implements PreflightCheck {
 
     @Override
     public PreflightFinding run(InspectedMachine machine) throws UndeterminedException {
-        String settings = machine.read(FILE).orElse("");
-        List<String> controllers = all(CGROUPS, settings);
-        if (controllers.isEmpty()) {
-            return ownCgroups(machine, "cgroup_controllers is not set");
+        String text = machine.read(FILE).orElse("");
+        QemuSettings settings;
+        try {
+            settings = QemuSettings.parse(text);
+        } catch (IOException e) {
+            return PreflightFinding.failure(
+                    this, FILE + ": " + e.getMessage(), "correct " + FILE + ", and " + restart(machine));
         }
-        for (String list : controllers) {
-            if (!list.isEmpty()) {
-                return ownCgroups(machine, "cgroup_controllers = [" + list + "]");
-            }
+        if (settings.values(QemuSettings.CGROUPS).isEmpty()) {
+            return ownCgroups("cgroup_controllers is not set", "set cgroup_controllers = [ ] in " + FILE + ", and " + restart(machine));
         }
-        if (all(SANDBOX, settings).contains("0")) {
+        if (!settings.hasNoOwnCgroups()) {
+            String have = settings.values(QemuSettings.CGROUPS).stream()
+                    .filter(value -> !value.equals(QemuSettings.NONE))
+                    .findFirst()
+                    .orElseThrow();
+            return ownCgroups(
+                    "cgroup_controllers = " + have,
+                    "set cgroup_controllers = [ ] in " + FILE + ", and " + restart(machine));
+        }
+        if (settings.values("seccomp_sandbox").contains("0")) {
             return PreflightFinding.failure(
                     this,
                     "QEMU may make any system call: seccomp_sandbox = 0",
                     "set seccomp_sandbox = 1 in " + FILE + ", and " + restart(machine));
         }
-        if (all(LOGS, settings).contains("file")) {
+        if (settings.values("stdio_handler").contains("\"file\"")) {
             // A warning: VMs run well until the disk is full.
             return PreflightFinding.warning(
                     this,
@@ -53,22 +57,11 @@ record QemuSettingsCheck() implements PreflightCheck {
                         + " system calls are confined");
     }
 
-    private PreflightFinding ownCgroups(InspectedMachine machine, String have) throws UndeterminedException {
-        return PreflightFinding.failure(
-                this,
-                "libvirt puts QEMU into cgroups of its own: " + have,
-                "set cgroup_controllers = [ ] in " + FILE + ", and " + restart(machine));
+    private PreflightFinding ownCgroups(String have, String remedy) {
+        return PreflightFinding.failure(this, "libvirt puts QEMU into cgroups of its own: " + have, remedy);
     }
 
     private static String restart(InspectedMachine machine) throws UndeterminedException {
         return "systemctl restart " + LibvirtUnit.of(machine);
-    }
-
-    /** Returns all values of a setting: one that occurs twice must be right twice. */
-    private static List<String> all(Pattern setting, String settings) {
-        return setting.matcher(settings)
-                .results()
-                .map(found -> found.group(1).strip().replaceAll("\\s+", " "))
-                .toList();
     }
 }
