@@ -1,5 +1,7 @@
 package org.cloister.ovs;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -115,6 +117,18 @@ record BridgeRows(UUID root, @Nullable OvsdbRow bridge, Map<String, PortRow> por
             }
         }
         return new BridgeRows(root.uuid(), bridge, ports);
+    }
+
+    /** Returns the plans in the rows of an agent's ports; a row whose labels form no plan has none. */
+    List<PortPlan> plans(String agent) {
+        List<PortPlan> plans = new ArrayList<>();
+        for (PortRow row : ports.values()) {
+            PortPlan plan = row.isOf(agent) ? row.plan() : null;
+            if (plan != null) {
+                plans.add(plan);
+            }
+        }
+        return plans;
     }
 
     private static PortRow port(OvsdbReplica database, OvsdbRow port) throws Malformed {

@@ -1,9 +1,6 @@
 package org.cloister.ovs;
 
 import io.netty.channel.EventLoop;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -11,15 +8,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import org.cloister.ovs.BridgeRows.PortRow;
 import org.cloister.ovs.Reachability.BoundPort;
 import org.cloister.ovs.io.OvsException;
-import org.cloister.ovs.io.OvsException.Disconnected;
 import org.cloister.ovs.io.OvsException.Malformed;
-import org.cloister.ovs.io.OvsException.TimedOut;
 import org.cloister.ovs.openflow.FlowEntry;
 import org.cloister.ovs.openflow.FlowStats;
 import org.cloister.ovs.openflow.OpenFlowClient;
@@ -57,29 +49,8 @@ public record BridgeView(
 
     /** Reads database and switch once. */
     public static BridgeView read(BridgeConfig config) throws OvsException {
-        MultiThreadIoEventLoopGroup threads =
-                new MultiThreadIoEventLoopGroup(1, new DefaultThreadFactory("view", true), NioIoHandler.newFactory());
-        try {
-            Query reading = new Query(config, threads.next());
-            BridgeView view = reading.result.get(config.deadline().toMillis(), TimeUnit.MILLISECONDS);
-            return view.with(HostStackFilter.differences(config));
-        } catch (ExecutionException e) {
-            if (e.getCause() instanceof OvsException failure) {
-                throw failure;
-            }
-            throw new IllegalStateException(e.getCause());
-        } catch (TimeoutException e) {
-            throw new TimedOut(
-                    "read " + config.bridge(),
-                    "an answer within " + config.deadline().toMillis() + " ms",
-                    "none from " + config.databaseSocket() + " or " + config.flowSocket(),
-                    "see whether ovsdb-server and ovs-vswitchd run");
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new Disconnected("read " + config.bridge(), "an interrupted caller");
-        } finally {
-            threads.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly();
-        }
+        return SingleOperation.run(config, "read " + config.bridge(), loop -> new Query(config, loop).result)
+                .with(HostStackFilter.differences(config));
     }
 
     private BridgeView with(List<BridgeDifference> more) {

@@ -6,7 +6,6 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -15,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.cloister.ovs.BridgeRows.PortRow;
 import org.cloister.ovs.io.OvsException;
 import org.cloister.ovs.io.OvsException.Disconnected;
 import org.cloister.ovs.io.OvsException.PlanRefused;
@@ -77,16 +75,8 @@ public final class SecureBridge implements AutoCloseable {
 
     /** Returns the plans in the rows of our ports, for a caller that has lost its ledger. */
     public List<PortPlan> found() throws OvsException {
-        return wait(loop.submit((Callable<List<PortPlan>>) () -> {
-            List<PortPlan> plans = new ArrayList<>();
-            for (PortRow row : convergence.rows().ports().values()) {
-                PortPlan plan = row.isOf(config.agent()) ? row.plan() : null;
-                if (plan != null) {
-                    plans.add(plan);
-                }
-            }
-            return plans;
-        }));
+        return wait(
+                loop.submit((Callable<List<PortPlan>>) () -> convergence.rows().plans(config.agent())));
     }
 
     /** Returns the flows that exist for one port only, as text; empty for a port that is not open. */
