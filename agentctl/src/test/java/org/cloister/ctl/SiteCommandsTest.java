@@ -8,12 +8,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.cloister.ctl.profile.ProfileStore;
+import org.cloister.preflight.machine.RecordedMachine;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 class SiteCommandsTest {
     private static final String PASSPHRASE = "correct horse battery staple";
@@ -158,6 +163,52 @@ class SiteCommandsTest {
             }
         }
         assertThat(Files.readString(folder.resolve("ca/key.json"))).contains("argon2id");
+    }
+
+    @Test
+    void the_folder_is_the_units_by_default() throws IOException {
+        Map<String, CommandLine> all = new Agentctl(
+                        RecordedMachine.parse("program none\n"), new ProfileStore(folder, null))
+                .commandLine()
+                .getSubcommands();
+        Map<String, CommandLine> commands =
+                Objects.requireNonNull(all.get("site")).getSubcommands();
+        for (String name : List.of("init", "enrol", "issue", "approve", "revoke", "serve")) {
+            CommandLine.Model.OptionSpec option =
+                    Objects.requireNonNull(commands.get(name)).getCommandSpec().findOption("--site");
+            assertThat(option.required()).as(name).isFalse();
+            assertThat(option.defaultValue()).as(name).isEqualTo("/var/lib/cloister/site");
+        }
+        assertThat(Path.of("../systemd/cloister-site-serve.service"))
+                .content()
+                .contains("\nStateDirectory=cloister/site\n");
+    }
+
+    @Test
+    void folders_above_a_new_CA_are_made_and_only_the_CA_is_private() throws IOException {
+        out(cli.runWithSecret("site", "init", "--site", at("lib/cloister/site")));
+        assertThat(mode("lib")).isEqualTo("rwxr-xr-x");
+        assertThat(mode("lib/cloister")).isEqualTo("rwxr-xr-x");
+        assertThat(mode("lib/cloister/site")).isEqualTo("rwx------");
+    }
+
+    @Test
+    void a_folder_above_a_new_CA_that_is_there_keeps_its_mode() throws IOException {
+        Files.createDirectory(
+                folder.resolve("own"),
+                PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx--x---")));
+        out(cli.runWithSecret("site", "init", "--site", at("own/site")));
+        assertThat(mode("own")).isEqualTo("rwx--x---");
+    }
+
+    @Test
+    void a_folder_without_a_CA_is_reported_with_what_to_do() throws IOException {
+        assertThat(cli.runWithSecret("site", "revoke", "--site", at("none")).err())
+                .contains(at("none") + ": there is no site's CA", "--site", "agentctl site init");
+    }
+
+    private String mode(String name) throws IOException {
+        return PosixFilePermissions.toString(Files.getPosixFilePermissions(folder.resolve(name)));
     }
 
     @Test

@@ -148,7 +148,7 @@ public abstract class MachineJoinCommand implements Callable<Integer> {
         facts.with("request", request)
                 .with(
                         "next",
-                        "on the administrator's machine: agentctl site issue --site DIR " + request.getFileName()
+                        "on the administrator's machine: agentctl site issue " + request.getFileName()
                                 + "; then put " + request.getFileName() + ".pem beside " + request
                                 + " and run this command again");
         return Optional.empty();

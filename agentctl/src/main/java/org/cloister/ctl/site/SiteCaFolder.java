@@ -3,6 +3,7 @@ package org.cloister.ctl.site;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.SecureRandom;
@@ -48,8 +49,7 @@ final class SiteCaFolder implements AutoCloseable {
 
     /** Creates a CA. Its key is created in the folder unless a token has it. */
     static SiteCaFolder create(Path folder, SigningKeyOptions keys, Duration lifetime, Instant now) throws IOException {
-        Files.createDirectories(
-                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
+        createFolder(folder);
         ExclusiveLock lock = lock(folder);
         try {
             if (Files.exists(folder.resolve(AUTHORITY))) {
@@ -66,6 +66,17 @@ final class SiteCaFolder implements AutoCloseable {
             lock.close();
             throw e;
         }
+    }
+
+    /** Creates the folder for its owner alone. Folders above it, which other state may share, can be read by all. */
+    private static void createFolder(Path folder) throws IOException {
+        Path parent = folder.toAbsolutePath().getParent();
+        if (parent != null) {
+            Files.createDirectories(
+                    parent, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwxr-xr-x")));
+        }
+        Files.createDirectories(
+                folder, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------")));
     }
 
     static SiteCaFolder open(Path folder, SigningKeyOptions keys) throws IOException {
@@ -85,7 +96,14 @@ final class SiteCaFolder implements AutoCloseable {
     }
 
     private static byte[] certificate(Path folder) throws IOException {
-        return Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+        try {
+            return Pem.read(folder.resolve(AUTHORITY), Pem.CERTIFICATE);
+        } catch (NoSuchFileException e) {
+            throw new IOException(
+                    folder + ": there is no site's CA, for it has no " + AUTHORITY
+                            + "; name the CA's folder with --site, or make one with agentctl site init",
+                    e);
+        }
     }
 
     private static SiteCaFolder open(Path folder, byte[] certificate, SigningKey key) throws IOException {

@@ -23,7 +23,7 @@ record SiteServeUnit(SystemdUnits units) {
     private static final String DROP_IN = "site";
     private static final Path FOLDER = Path.of("etc/cloister");
     /** The unit may write to this folder without a drop-in. */
-    private static final Path USUAL_SITE = Path.of("/var/lib/cloister/site");
+    private static final Path USUAL_SITE = Path.of(SiteOption.DEFAULT);
     /** Word that the unit's program passes on as it is. */
     private static final Pattern WORD = Pattern.compile("[!-~&&[^\\\\]]+");
 
