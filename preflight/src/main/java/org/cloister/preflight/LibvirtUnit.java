@@ -6,9 +6,12 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /** Unit of systemd that runs QEMU's domains: the daemon for all drivers, or the one for QEMU alone, as in RHEL 9. */
-final class LibvirtUnit {
+public final class LibvirtUnit {
     private static final String ALL_DRIVERS = "libvirtd";
     private static final String QEMU_ALONE = "virtqemud";
+
+    /** Units that may run, of which a host has one or both. */
+    public static final List<String> ALL = List.of(ALL_DRIVERS, QEMU_ALONE);
 
     private LibvirtUnit() {}
 

@@ -27,7 +27,7 @@ record QemuSettingsCheck() implements PreflightCheck {
                     this, FILE + ": " + e.getMessage(), "correct " + FILE + ", and " + restart(machine));
         }
         if (settings.values(QemuSettings.CGROUPS).isEmpty()) {
-            return ownCgroups("cgroup_controllers is not set", "set cgroup_controllers = [ ] in " + FILE + ", and " + restart(machine));
+            return ownCgroups("cgroup_controllers is not set", "agentctl host prepare");
         }
         if (!settings.hasNoOwnCgroups()) {
             String have = settings.values(QemuSettings.CGROUPS).stream()

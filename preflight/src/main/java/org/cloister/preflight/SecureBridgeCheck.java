@@ -11,8 +11,7 @@ import org.cloister.preflight.machine.UndeterminedException;
  */
 record SecureBridgeCheck() implements PreflightCheck {
     static final String BRIDGE = "br-secure";
-    private static final String MAKE =
-            "ovs-vsctl --may-exist add-br " + BRIDGE + " -- set-fail-mode " + BRIDGE + " secure";
+    private static final String MAKE = "agentctl host prepare";
 
     @Override
     public String name() {

@@ -10,6 +10,7 @@ import picocli.CommandLine.Spec;
         name = "host",
         description = "Enrols and prepares this compute host, shows and runs its VMs of tickets.",
         subcommands = {
+            HostPrepareCommand.class,
             HostJoinCommand.class,
             HostDrivesCommand.class,
             HostStatusCommand.class,

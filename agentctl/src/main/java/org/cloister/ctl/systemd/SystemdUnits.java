@@ -7,8 +7,10 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.cloister.base.file.AtomicFile;
@@ -37,6 +39,7 @@ public record SystemdUnits(Path root, ProcessRunner programs) {
 
     private static final Duration LIMIT = Duration.ofSeconds(90);
     private static final int MAX_DROP_IN = 64 * 1024;
+    private static final Pattern PID = Pattern.compile("[0-9]{1,9}");
     private static final String HEAD = "# Written by agentctl, which replaces it.\n";
     /** Drop-in as operators wrote it by hand before agentctl did. */
     private static final Pattern BY_HAND = Pattern.compile("\\[Service]\\nReadWritePaths=/\\S+\\n");
@@ -124,12 +127,36 @@ public record SystemdUnits(Path root, ProcessRunner programs) {
         }
     }
 
-    private void systemctl(String... words) throws IOException {
+    /**
+     * Returns when the main process of a unit started, to about a second; empty if the unit does not run, or systemd
+     * does not.
+     */
+    public Optional<Instant> startTime(String unit) throws IOException {
+        if (!running()) {
+            return Optional.empty();
+        }
+        String pid = systemctl("show", "--property=MainPID", "--value", unit).strip();
+        if (!PID.matcher(pid).matches()) {
+            throw new IOException(
+                    "systemctl show --property=MainPID " + unit + ": expected a number, got \"" + pid + "\"");
+        }
+        // 0 is that of a unit that does not run; no process has it.
+        return ProcessHandle.of(Long.parseLong(pid))
+                .flatMap(process -> process.info().startInstant());
+    }
+
+    /** Restarts a unit that runs, under a systemd that runs. */
+    public void restart(String unit) throws IOException {
+        systemctl("restart", unit);
+    }
+
+    private String systemctl(String... words) throws IOException {
         List<String> command =
                 Stream.concat(Stream.of("systemctl"), Arrays.stream(words)).toList();
         ProcessRunner.Output output = programs.run("", command, LIMIT);
         if (output.exit() != 0) {
             throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
         }
+        return output.out();
     }
 }
