@@ -63,7 +63,10 @@ final class ProjectServices implements AutoCloseable {
     private static final String SESSIONS = "cloister-session.socket";
     private static final Path SESSION_FOLDERS = Path.of("/run/cloister-sessions");
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
-    /** Covers MariaDB's recovery of its tables after a power cut, on storage that others use as well. */
+    /**
+     * Covers the tables of a new drive, and MariaDB's recovery of them after a power cut, on storage that others use as
+     * well. No command of the start has less: what it cuts off ends the VM.
+     */
     private static final Duration RESPONSE_LIMIT = Duration.ofMinutes(10);
 
     private static final Duration FILTER_LIMIT = Duration.ofMinutes(1);
@@ -168,7 +171,8 @@ final class ProjectServices implements AutoCloseable {
             }
         });
         MemberAccounts accounts = new MemberAccounts(
-                new SlurmAssociations(config.slurm().program(), config.slurm().cluster()),
+                new SlurmAssociations(
+                        config.slurm().program(RESPONSE_LIMIT), config.slurm().cluster()),
                 new MemberHomes(opened.layout().homes(), 0),
                 new PasswdFiles(environment.etc(), opened.layout().homes()));
         SlurmFilterUnit filter = new SlurmFilterUnit(

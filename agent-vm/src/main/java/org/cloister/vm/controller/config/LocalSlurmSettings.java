@@ -12,7 +12,7 @@ import org.cloister.slurm.SlurmCommand;
  * @param accounting machine of its slurmdbd
  * @param programs folder of Slurm's commands; found by PATH if empty
  * @param configuration a slurm.conf; Slurm's own default if empty
- * @param commandTimeout of one command
+ * @param commandTimeout of one command, when the daemons have started
  */
 public record LocalSlurmSettings(
         String cluster,
@@ -21,6 +21,15 @@ public record LocalSlurmSettings(
         Optional<Path> configuration,
         Duration commandTimeout) {
     public SlurmCommand program() {
-        return new SlurmCommand(programs, configuration, commandTimeout);
+        return program(commandTimeout);
+    }
+
+    /**
+     * Returns the commands with another time limit.
+     *
+     * @param limit of one command
+     */
+    public SlurmCommand program(Duration limit) {
+        return new SlurmCommand(programs, configuration, limit);
     }
 }

@@ -58,7 +58,7 @@ public final class LocalSlurmDaemons {
         String socket = "--socket=" + plan.databaseSocket();
         responses.await(DATABASE, "", "mariadb", "--no-defaults", socket, "-e", "select 1");
         for (String grant : LocalSlurmConfigFiles.grants()) {
-            programs.runChecked("mariadb", "--no-defaults", socket, "-e", grant);
+            run("mariadb", "--no-defaults", socket, "-e", grant);
         }
         services.start(ACCOUNTING, LocalSlurmUnits.accounting());
         responses.await(ACCOUNTING, "", "sacctmgr", "-n", "-P", "list", "cluster", "format=cluster");
@@ -102,20 +102,22 @@ public final class LocalSlurmDaemons {
 
     /** Creates the database on a new drive. Root logs in by the socket, and no other account can log in. */
     private void install() throws IOException {
-        programs.runChecked("find", plan.driveLayout().databaseFolder().toString(), "-mindepth", "1", "-delete");
-        ProcessRunner.Output output = programs.run(
-                "",
-                List.of(
-                        "mariadb-install-db",
-                        "--no-defaults",
-                        "--user=mysql",
-                        "--datadir=" + plan.driveLayout().databaseFolder(),
-                        "--auth-root-authentication-method=socket",
-                        "--skip-test-db"),
-                responses.limit());
-        if (output.exit() != 0) {
-            throw new IOException("mariadb-install-db: " + output.errorSummary());
-        }
+        run("find", plan.driveLayout().databaseFolder().toString(), "-mindepth", "1", "-delete");
+        run(
+                "mariadb-install-db",
+                "--no-defaults",
+                "--user=mysql",
+                "--datadir=" + plan.driveLayout().databaseFolder(),
+                "--auth-root-authentication-method=socket",
+                "--skip-test-db");
         AtomicFile.create(installed(), new byte[0]);
+    }
+
+    /** Runs a command of the start, which has as much time as a daemon. */
+    private void run(String... command) throws IOException {
+        ProcessRunner.Output output = programs.run("", List.of(command), responses.limit());
+        if (output.exit() != 0) {
+            throw new IOException(command[0] + ": " + output.errorSummary());
+        }
     }
 }

@@ -26,7 +26,7 @@ import org.cloister.slurm.SlurmUnavailableException;
  */
 public final class JobSubmitPlugin {
     private static final String DATA = "local data = nil -- agent-vm's installation puts its data into this line\n";
-    private static final Duration CHECK_LIMIT = Duration.ofSeconds(10);
+    private static final Duration CHECK_LIMIT = Duration.ofMinutes(1);
     private static final int MARK_DIGITS = 12;
 
     private final Path source;

@@ -36,9 +36,9 @@ public final class SystemdUnitControl implements UnitControl {
         Path dropIn = folder.resolve(unit + ".d/cloister.conf");
         Files.createDirectories(dropIn.getParent());
         WorldReadableFile.replace(dropIn, settings.getBytes(StandardCharsets.US_ASCII));
-        programs.runChecked("systemctl", "daemon-reload");
-        run(unit, "restart");
-        ProcessRunner.Output active = programs.run("systemctl", "is-active", unit);
+        run("daemon-reload");
+        run("restart", unit);
+        ProcessRunner.Output active = programs.run("", List.of("systemctl", "is-active", unit), LIMIT);
         if (active.exit() != 0) {
             throw new IOException(
                     unit + ": it is not active: " + active.errorSummary() + "; see journalctl -u " + unit);
@@ -47,18 +47,17 @@ public final class SystemdUnitControl implements UnitControl {
 
     @Override
     public void tryRestart(String unit) throws IOException {
-        run(unit, "--no-block", "try-restart");
+        run("--no-block", "try-restart", unit);
     }
 
     @Override
     public void stop(String unit) throws IOException {
-        run(unit, "stop");
+        run("stop", unit);
     }
 
-    private void run(String unit, String... verb) throws IOException {
+    private void run(String... words) throws IOException {
         List<String> command = new ArrayList<>(List.of("systemctl"));
-        command.addAll(List.of(verb));
-        command.add(unit);
+        command.addAll(List.of(words));
         ProcessRunner.Output output = programs.run("", command, LIMIT);
         if (output.exit() != 0) {
             throw new IOException(String.join(" ", command) + ": " + output.errorSummary());
