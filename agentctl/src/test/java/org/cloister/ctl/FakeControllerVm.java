@@ -46,6 +46,7 @@ import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.ProjectUnlock;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VerifierMessageOrder;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.BootCertificate;
 import org.cloister.protocol.identity.CertificateAuthority;
@@ -91,11 +92,13 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
     final Queue<Impostor> impostors = new ConcurrentLinkedQueue<>();
 
     volatile long found;
+    volatile Optional<VmEndReport> lastEnd = Optional.empty();
     SigningKey host;
 
     final List<VerifierMessage.Question> questions = new CopyOnWriteArrayList<>();
     final BootSealingKey sealing = new BootSealingKey();
     final CountDownLatch denials = new CountDownLatch(1);
+    final CountDownLatch acknowledgements = new CountDownLatch(1);
     volatile VerifierMessage.Denied denied;
     volatile ProjectUnlock unlock;
 
@@ -274,6 +277,8 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
             } else if (message instanceof VerifierMessage.Denied denial) {
                 denied = denial;
                 denials.countDown();
+            } else if (message instanceof VerifierMessage.Acknowledgement) {
+                acknowledgements.countDown();
             } else if (message instanceof ProjectUnlock projectUnlock) {
                 unlock = projectUnlock;
                 if (!deafToUnlock) {
@@ -341,7 +346,7 @@ final class FakeControllerVm implements AgentLinkListener, EvidenceStore, AutoCl
         }
 
         private VmMessage finalMessage() {
-            return new VmMessage.Opened(unlock.create() ? 0 : found, unlock.create());
+            return new VmMessage.Opened(unlock.create() ? 0 : found, unlock.create(), lastEnd);
         }
 
         private void send(VmMessage message) {

@@ -14,7 +14,15 @@ import org.cloister.transport.tls.TlsCredential;
 public abstract class OpenerFixture extends UnlockCommandFixture {
     /** Begins {@code agentctl project open} for a drive that is to be made. */
     protected final CompletableFuture<Cli.Result> open() throws IOException {
-        String[] arguments = creating("--policy", signed(1), "--output", "json");
+        return run(creating("--policy", signed(1), "--output", "json"));
+    }
+
+    /** Begins {@code agentctl project open} for the drive that the device has opened before. */
+    protected final CompletableFuture<Cli.Result> reopen() throws IOException {
+        return run(unlocking("--output", "json"));
+    }
+
+    private static CompletableFuture<Cli.Result> run(String[] arguments) {
         return CompletableFuture.supplyAsync(() -> {
             try {
                 return project.cli.runWithSecrets(arguments);
@@ -31,9 +39,9 @@ public abstract class OpenerFixture extends UnlockCommandFixture {
         keep();
     }
 
-    /** The first that the relay took. */
-    protected final Opening opened() throws InterruptedException {
-        return awaitOpening(1);
+    /** The one with this number, from 1, that the relay took. */
+    protected final Opening opened(int number) throws InterruptedException {
+        return awaitOpening(number);
     }
 
     /** It runs on the host. */

@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +29,7 @@ import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.evidence.Nonce;
 import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.policy.VmRole;
@@ -73,6 +75,29 @@ class ProjectUnlockTest extends UnlockCommandFixture {
         }
         assertThat(state.resolve("drives/main/epoch")).hasContent("3\n");
         assertThat(Files.readAllLines(state.resolve("unlocked"))).hasSize(3).allMatch(line -> line.endsWith(" 1"));
+    }
+
+    @Test
+    void why_the_vm_before_ended_itself_is_shown_and_acknowledged_also_on_a_later_circuit() throws Exception {
+        try (UnlockResult first = runUnlock(creating("--policy", signed(1)))) {
+            ProjectFilesFixture.out(first.result());
+            assertThat(first.vm().acknowledgements.getCount()).isOne();
+        }
+        for (boolean cut : new boolean[] {false, true}) {
+            try (UnlockResult next = runUnlock(unlocking(), vm -> {
+                vm.found = cut ? 2 : 1;
+                vm.cutAtUnlock = cut;
+                vm.lastEnd = Optional.of(VmEndReport.of(
+                        Instant.parse("2026-06-02T09:30:00Z"), "the project cannot start: no answer of sacctmgr"));
+            })) {
+                assertThat(next.result().status()).isZero();
+                assertThat(next.result().err())
+                        .isEqualTo("agentctl: warning: the last time this drive was open, its VM ended itself at "
+                                + "2026-06-02T09:30:00Z: the project cannot start: no answer of sacctmgr\n");
+                assertThat(next.vm().acknowledgements.await(20, TimeUnit.SECONDS))
+                        .isTrue();
+            }
+        }
     }
 
     @Test

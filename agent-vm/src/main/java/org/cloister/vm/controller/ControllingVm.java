@@ -13,7 +13,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.dsse.DsseEnvelope;
@@ -64,7 +63,7 @@ public final class ControllingVm implements AgentLinkListener {
     /** Runs the opening and later tasks one after the other; tasks block. */
     private final ExecutorService work = Executors.newSingleThreadExecutor(task -> new Thread(task, "opening"));
 
-    private final AtomicBoolean over = new AtomicBoolean();
+    private final ControllerShutdown ending;
     private final UnlockServer unlockServer;
     private final AtomicReference<@Nullable AgentAttachStream> servedAttachment = new AtomicReference<>();
     private volatile @Nullable AgentAttachStream attachment;
@@ -96,6 +95,7 @@ public final class ControllingVm implements AgentLinkListener {
         this.statusFiles = statusFiles;
         this.journal = journal;
         this.shutdown = shutdown;
+        this.ending = new ControllerShutdown(this::onWork, this::recordEnd, this::release, shutdown);
         CertificateSigner signer = CertificateSigner.of(keys.signing());
         byte[] bootCertificate = BootCertificate.make(
                 assignment.name(),
@@ -114,14 +114,15 @@ public final class ControllingVm implements AgentLinkListener {
                 this::open,
                 this::onWork,
                 InstantSource.system(),
-                this::shutDown);
+                ending::shutDownAfterFailure,
+                this::deleteLastEnd);
         statusFiles.writePhase(AgentVmPhase.ASSIGNED);
     }
 
     @Override
     public void onAttached(AgentAttachStream attached) {
         attachment = attached;
-        if (over.get()) {
+        if (ending.isOver()) {
             return;
         }
         attached.serve(assignment.name());
@@ -154,7 +155,7 @@ public final class ControllingVm implements AgentLinkListener {
                 : Optional.empty();
         boolean isServed =
                 dial.from().role().equals(CertificateRole.WORKER.toString()) || SshGateway.isPerson(dial.from());
-        if (over.get()) {
+        if (ending.isOver()) {
             attached.refuse(dial, CloseReason.REFUSED);
         } else if (early.isPresent()) {
             LOG.info("{}: refused: the project is not running yet: {}", dial.from(), early.get());
@@ -186,9 +187,9 @@ public final class ControllingVm implements AgentLinkListener {
      */
     @Override
     public void onShutdownRequest(Duration within) {
-        if (over.compareAndSet(false, true)) {
+        if (ending.start()) {
             LOG.info("the host stops this VM within {} s", within.toSeconds());
-            onWork(() -> shutDownInOrder("its host stops it"));
+            ending.shutDownOnRequest("its host stops it");
         }
     }
 
@@ -196,7 +197,7 @@ public final class ControllingVm implements AgentLinkListener {
      * Releases all resources in order on SIGTERM, and shuts the VM down if no later agent process could continue in it.
      */
     public void stop(Duration limit) throws InterruptedException {
-        if (over.compareAndSet(false, true)) {
+        if (ending.start()) {
             LOG.info("the controlling VM stops on SIGTERM");
             onWork(() -> {
                 try {
@@ -262,7 +263,7 @@ public final class ControllingVm implements AgentLinkListener {
     }
 
     private void startProject(OpenedProject opened) {
-        if (over.get()) {
+        if (ending.isOver()) {
             return;
         }
         long startNs = System.nanoTime();
@@ -274,7 +275,7 @@ public final class ControllingVm implements AgentLinkListener {
                     keys,
                     assignment.name(),
                     trustSources,
-                    new VmShutdown(this::shutDown, this::cutPower));
+                    new VmShutdown(ending::shutDownAfterFailure, ending::cutPower));
             runningProject = running;
             AgentAttachStream channel = attachment;
             if (channel != null) {
@@ -285,29 +286,23 @@ public final class ControllingVm implements AgentLinkListener {
             LOG.info("the project is running epoch={}", opened.unlocked().epoch());
         } catch (IOException | RuntimeException e) {
             LOG.error("the project cannot start", e);
-            shutDown("the project cannot start: " + e.getMessage());
+            ending.shutDownAfterFailure("the project cannot start: " + (e instanceof IOException ? e.getMessage() : e));
         }
     }
 
-    private void shutDown(String why) {
-        if (over.compareAndSet(false, true)) {
-            LOG.error("this VM shuts down: {}", why);
-            onWork(() -> shutDownInOrder(why));
+    /** The opener has shown why the VM before this one ended itself. */
+    private void deleteLastEnd() {
+        OpenedProject opened = openedProject;
+        if (opened != null) {
+            opened.deleteLastEnd();
         }
     }
 
-    /** Cuts the power at once, also during an orderly shutdown. */
-    private void cutPower(String why) {
-        over.set(true);
-        LOG.error("this VM cuts its own power: {}", why);
-        shutdown.cutPower(why);
-    }
-
-    private void shutDownInOrder(String why) {
-        try {
-            release();
-        } finally {
-            shutdown.shutDown(why);
+    /** Records a failure for the next opener of the drive, unless the drive is not open. */
+    private void recordEnd(String why) {
+        OpenedProject opened = openedProject;
+        if (opened != null) {
+            opened.recordEnd(why);
         }
     }
 

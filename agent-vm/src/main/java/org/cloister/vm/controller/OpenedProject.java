@@ -3,6 +3,7 @@ package org.cloister.vm.controller;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -13,6 +14,7 @@ import org.cloister.luks.key.KeyException;
 import org.cloister.luks.secret.SecretMemory;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.SealingContext;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.handover.VmNetworkConfig;
 import org.cloister.vm.boot.BootKeyPairs;
@@ -21,6 +23,7 @@ import org.cloister.vm.controller.drive.DriveDisk;
 import org.cloister.vm.controller.drive.DriveLayout;
 import org.cloister.vm.controller.drive.DriveOpenRefused;
 import org.cloister.vm.controller.drive.DrivePlan;
+import org.cloister.vm.controller.drive.EndReportFile;
 import org.cloister.vm.controller.drive.ProjectDrive;
 import org.cloister.vm.controller.slurm.LocalSlurmConf;
 import org.cloister.vm.controller.unlock.ProjectConfigStore;
@@ -51,6 +54,8 @@ final class OpenedProject implements AutoCloseable {
     private final DriveLayout layout = new DriveLayout(DrivePlan.MOUNT_POINT);
     private final NetworkPlan network;
     private final ProjectInterface networkInterface;
+    private final EndReportFile endReport = new EndReportFile(layout.agentFolder());
+    private Optional<VmEndReport> lastEnd = Optional.empty();
     private Optional<ProjectConfigStore.ProjectConfig> projectConfig = Optional.empty();
 
     private OpenedProject(ControllerEnvironment environment, VerifiedUnlock unlocked, ProjectDrive drive) {
@@ -80,9 +85,11 @@ final class OpenedProject implements AutoCloseable {
                 project.setClock();
                 project.networkInterface.up(project.network);
                 ProjectDrive.OpenResult opened = drive.open(key, unlocked.epoch(), unlocked.create());
-                project.setUpDrive();
+                project.prepareDrive();
+                project.lastEnd = opened.created() ? Optional.empty() : project.endReport.read();
                 done = true;
-                return new OpenResult(project, new VmMessage.Opened(opened.previousEpoch(), opened.created()));
+                return new OpenResult(
+                        project, new VmMessage.Opened(opened.previousEpoch(), opened.created(), project.lastEnd));
             } finally {
                 if (!done) {
                     project.close();
@@ -146,6 +153,16 @@ final class OpenedProject implements AutoCloseable {
         }
     }
 
+    /** Records on the drive why this VM ends itself, for the next opener. */
+    void recordEnd(String why) {
+        endReport.write(VmEndReport.of(Instant.now(), why));
+    }
+
+    /** Deletes the report of the VM before this one: its opener has shown it. */
+    void deleteLastEnd() {
+        lastEnd.ifPresent(endReport::delete);
+    }
+
     /** Closes the drive, then the network interface. */
     @Override
     public void close() {
@@ -158,6 +175,18 @@ final class OpenedProject implements AutoCloseable {
             }
         });
         resources.close();
+    }
+
+    private void prepareDrive() throws IOException {
+        try {
+            setUpDrive();
+        } catch (UnlockRefused | DriveOpenRefused e) {
+            // The opener receives the reason's own word.
+            throw e;
+        } catch (IOException e) {
+            recordEnd("the drive cannot be prepared: " + e.getMessage());
+            throw e;
+        }
     }
 
     private void setUpDrive() throws IOException {

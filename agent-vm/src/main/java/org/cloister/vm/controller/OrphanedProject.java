@@ -2,16 +2,21 @@ package org.cloister.vm.controller;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.List;
+import org.cloister.base.mount.MountedFileSystem;
 import org.cloister.base.process.ProcessRunner;
 import org.cloister.ipsec.EspMode;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.volume.Cryptsetup;
 import org.cloister.luks.volume.VolumeFormat;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.vm.controller.daemons.LocalSlurmDaemons;
 import org.cloister.vm.controller.daemons.SlurmFilterUnit;
 import org.cloister.vm.controller.drive.DriveDisk;
+import org.cloister.vm.controller.drive.DriveLayout;
 import org.cloister.vm.controller.drive.DrivePlan;
+import org.cloister.vm.controller.drive.EndReportFile;
 import org.cloister.vm.controller.drive.ProjectDrive;
 import org.cloister.vm.controller.storage.NfsServer;
 import org.cloister.vm.system.daemon.ChronyDaemon;
@@ -58,6 +63,7 @@ final class OrphanedProject {
                 new Component("storage", () -> NfsServer.stop(programs)),
                 new Component("tunnels", new CharonDaemon(programs, run.resolve("charon"), EspMode.KERNEL)::stop),
                 new Component("time", new ChronyDaemon(programs, run.resolve("time"))::stop),
+                new Component("end report", () -> recordEnd(programs)),
                 new Component("drive", () -> closeDrive(programs, secrets))));
     }
 
@@ -69,6 +75,17 @@ final class OrphanedProject {
             } catch (IOException | RuntimeException e) {
                 LOG.error("{}: cannot be stopped: {}", component.name, e.toString());
             }
+        }
+    }
+
+    /** Records the end, unless the agent process had recorded it or the drive is not mounted. */
+    private static void recordEnd(ProcessRunner programs) throws IOException {
+        String device = DrivePlan.MAPPING.path().toString();
+        EndReportFile file = new EndReportFile(new DriveLayout(DrivePlan.MOUNT_POINT).agentFolder());
+        if (MountedFileSystem.at(programs, DrivePlan.MOUNT_POINT).stream()
+                        .anyMatch(mount -> mount.source().equals(device))
+                && file.read().isEmpty()) {
+            file.write(VmEndReport.of(Instant.now(), "agent-vm ended unexpectedly, and its keys were lost with it"));
         }
     }
 

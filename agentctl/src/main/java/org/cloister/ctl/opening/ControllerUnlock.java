@@ -333,6 +333,12 @@ final class ControllerUnlock {
             next = session.receive(terms.timeout);
         }
         if (next instanceof VmMessage.Opened found && found.made() == terms.create) {
+            found.lastEnd().ifPresent(end -> {
+                warn.accept("the last time this drive was open, its VM ended itself at " + end.time() + ": "
+                        + end.reason());
+                // The VM keeps the report until it receives this.
+                session.send(new VerifierMessage.Acknowledgement());
+            });
             return new Outcome.Open(accepted, found);
         }
         throw new IOException("controlling VM of opening " + opening.id() + ": "

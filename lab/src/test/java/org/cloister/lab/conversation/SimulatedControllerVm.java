@@ -41,6 +41,7 @@ import org.cloister.protocol.evidence.VmFacts;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.SealingContext;
 import org.cloister.protocol.handover.VmAssignment;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.BootCertificate;
 import org.cloister.protocol.identity.CertificateName;
@@ -83,6 +84,14 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
         default Optional<UnlockRefused> fault() {
             return Optional.empty();
         }
+
+        /** @return why the drive's last VM ended itself */
+        default Optional<VmEndReport> lastEnd() {
+            return Optional.empty();
+        }
+
+        /** The opener has shown that. */
+        default void acknowledged() {}
     }
 
     final AtomicInteger opened = new AtomicInteger();
@@ -130,7 +139,8 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
                 this::open,
                 work,
                 InstantSource.system(),
-                ends::add);
+                ends::add,
+                drive::acknowledged);
         String[] at = relay.split(":", 2);
         AgentLink.Settings terms = new AgentLink.Settings(
                 List.of(new InetSocketAddress(at[0], Integer.parseInt(at[1]))),
@@ -191,7 +201,7 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
             throw drive.fault().get();
         }
         opened.incrementAndGet();
-        return new VmMessage.Opened(0, unlocked.create());
+        return new VmMessage.Opened(unlocked.create() ? 0 : unlocked.epoch() - 1, unlocked.create(), drive.lastEnd());
     }
 
     @Override

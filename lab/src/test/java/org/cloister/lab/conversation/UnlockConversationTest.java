@@ -3,6 +3,8 @@ package org.cloister.lab.conversation;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,15 +19,18 @@ import org.cloister.ctl.Cli;
 import org.cloister.ctl.OpenerFixture;
 import org.cloister.lab.SampledScenario;
 import org.cloister.protocol.handover.BootPhase;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.ticket.Opening;
 import org.cloister.transport.circuit.FaultyPath;
 import org.cloister.transport.circuit.PathFault;
 import org.cloister.transport.circuit.PathFault.Direction;
 import org.cloister.transport.circuit.PathFault.Kind;
+import org.cloister.vm.controller.drive.EndReportFile;
 import org.cloister.vm.controller.unlock.UnlockRefused;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
 
 /**
  * agentctl and a controlling VM's agent, each as it is, over circuits of which each loses a record or is cut behind one: a VM that
@@ -46,6 +51,11 @@ class UnlockConversationTest extends OpenerFixture {
         /** Circuits that the VM has to be dialled on before its drive is open. */
         int slow;
 
+        Optional<EndReportFile> endReport = Optional.empty();
+        final CountDownLatch acknowledged = new CountDownLatch(1);
+        private Optional<VmEndReport> lastEnd = Optional.empty();
+        private final int number;
+
         private final CompletableFuture<Cli.Result> result;
         private SimulatedControllerVm vm;
         private volatile FaultyPath last;
@@ -54,9 +64,15 @@ class UnlockConversationTest extends OpenerFixture {
         private volatile int unlock;
 
         UnlockRun(List<PathFault> faults) throws Exception {
+            this(1, faults);
+        }
+
+        /** @param number of the device's opening, of which the first creates the drive */
+        UnlockRun(int number, List<PathFault> faults) throws Exception {
+            this.number = number;
             this.faults = new ArrayDeque<>(faults);
             paths(this::next);
-            this.result = open();
+            this.result = number == 1 ? open() : reopen();
         }
 
         private synchronized FaultyPath next() {
@@ -89,8 +105,20 @@ class UnlockConversationTest extends OpenerFixture {
             return fault;
         }
 
+        @Override
+        public Optional<VmEndReport> lastEnd() {
+            lastEnd = endReport.flatMap(EndReportFile::read);
+            return lastEnd;
+        }
+
+        @Override
+        public void acknowledged() {
+            endReport.ifPresent(file -> lastEnd.ifPresent(file::delete));
+            acknowledged.countDown();
+        }
+
         Cli.Result result() throws Exception {
-            Opening opening = opened();
+            Opening opening = opened(number);
             vm = new SimulatedControllerVm(host(), relayAddress(), believed(), owners(), opening, this);
             vm.boot();
             runs(opening);
@@ -242,5 +270,45 @@ class UnlockConversationTest extends OpenerFixture {
             assertThat(result.status()).isEqualTo(2);
             assertThat(stage.vm.ends).hasSize(1);
         }
+    }
+
+    @Test
+    void why_a_vm_ended_itself_is_shown_at_each_opening_until_an_acknowledgement_arrives(@TempDir Path drive)
+            throws Exception {
+        EndReportFile file = new EndReportFile(drive);
+        RecordCounts counts;
+        try (UnlockRun first = new UnlockRun(List.of())) {
+            first.endReport = Optional.of(file);
+            first.requireOpen(first.result());
+            counts = first.course();
+        }
+        VmEndReport end = VmEndReport.of(Instant.parse("2026-06-02T09:30:00Z"), "the project cannot start:\na test");
+        file.write(end);
+        PathFault lost = fault(Direction.TO_TARGET, counts.unlock() + 1, Kind.CUT_BEFORE);
+        try (UnlockRun second = new UnlockRun(2, List.of(lost))) {
+            second.endReport = Optional.of(file);
+            requireShown(second.result());
+            assertThat(second.paths).hasSize(1).allMatch(FaultyPath::happened);
+            assertThat(file.read()).as("what nobody acknowledged").contains(end);
+        }
+        try (UnlockRun third = new UnlockRun(3, List.of())) {
+            third.endReport = Optional.of(file);
+            requireShown(third.result());
+            assertThat(third.acknowledged.await(20, TimeUnit.SECONDS)).isTrue();
+            assertThat(drive).isEmptyDirectory();
+        }
+        try (UnlockRun fourth = new UnlockRun(4, List.of())) {
+            fourth.endReport = Optional.of(file);
+            assertThat(fourth.result().err()).as("after an ordinary end").isEmpty();
+            assertThat(fourth.acknowledged.getCount()).isOne();
+        }
+    }
+
+    private static void requireShown(Cli.Result result) {
+        assertThat(result.status()).isZero();
+        assertThat(result.err())
+                .isEqualTo("agentctl: warning: the last time this drive was open, its VM ended itself at "
+                        + "2026-06-02T09:30:00Z: the project cannot start: a test\n");
+        assertThat(result.out()).contains("\"vm\" : \"open\"", "\"found\" : \"epoch");
     }
 }

@@ -20,6 +20,7 @@ public sealed interface VerifierMessage
                 ReadmissionGrant,
                 VerifierMessage.Release,
                 VerifierMessage.LeaseRenewal,
+                VerifierMessage.Acknowledgement,
                 VerifierMessage.UnknownMessage {
     /** Requests the VM's evidence; once and first on a circuit with a booting VM. */
     record Question(Nonce nonce) implements VerifierMessage {}
@@ -58,13 +59,16 @@ public sealed interface VerifierMessage
     /** Renews a worker's lease. */
     record LeaseRenewal() implements VerifierMessage {}
 
+    /** Confirms that the opener's device has shown the end report of {@link VmMessage.Opened}. */
+    record Acknowledgement() implements VerifierMessage {}
+
     /** Message of a later version, which the reader skips. */
     record UnknownMessage() implements VerifierMessage {}
 
     static VerifierMessage read(byte[] bytes) throws MalformedException {
         try {
             FromVerifier message = FromVerifier.parseFrom(bytes);
-            CriticalFields.require(message.getCriticalList(), FromVerifier.READMISSION_FIELD_NUMBER);
+            CriticalFields.require(message.getCriticalList(), FromVerifier.ACKNOWLEDGEMENT_FIELD_NUMBER);
             return switch (message.getKindCase()) {
                 case QUESTION ->
                     new Question(HandoverEncoding.nonce(message.getQuestion().getNonce()));
@@ -77,6 +81,7 @@ public sealed interface VerifierMessage
                 case RELEASE -> new Release();
                 case BEAT -> new LeaseRenewal();
                 case READMISSION -> HandoverEncoding.read(message.getReadmission());
+                case ACKNOWLEDGEMENT -> new Acknowledgement();
                 case KIND_NOT_SET -> new UnknownMessage();
             };
         } catch (InvalidProtocolBufferException | IllegalArgumentException e) {
@@ -103,6 +108,8 @@ public sealed interface VerifierMessage
             message.setRelease(org.cloister.protocol.handover.wire.Release.getDefaultInstance());
         } else if (this instanceof LeaseRenewal) {
             message.setBeat(org.cloister.protocol.handover.wire.Beat.getDefaultInstance());
+        } else if (this instanceof Acknowledgement) {
+            message.setAcknowledgement(org.cloister.protocol.handover.wire.Acknowledgement.getDefaultInstance());
         }
         return message.build();
     }

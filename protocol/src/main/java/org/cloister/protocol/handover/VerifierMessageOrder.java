@@ -15,6 +15,7 @@ public final class VerifierMessageOrder {
     private final CertificateRole own;
     private State state;
     private boolean readmits;
+    private boolean isAcknowledged;
 
     private VerifierMessageOrder(CertificateRole own, State state, boolean readmits) {
         this.own = own;
@@ -38,7 +39,7 @@ public final class VerifierMessageOrder {
 
     /**
      * Returns the order for a later circuit with a controlling VM's opener, who receives the drive's state and sends
-     * nothing.
+     * nothing but its acknowledgement.
      */
     public static VerifierMessageOrder forUnlocked() {
         return new VerifierMessageOrder(CertificateRole.CONTROLLER, State.HANDED_OVER, false);
@@ -65,6 +66,11 @@ public final class VerifierMessageOrder {
             readmits = false;
         } else if (worker && state == State.HANDED_OVER && message instanceof VerifierMessage.Release) {
             state = State.OVER;
+        } else if (!worker
+                && !isAcknowledged
+                && state == State.HANDED_OVER
+                && message instanceof VerifierMessage.Acknowledgement) {
+            isAcknowledged = true;
         } else if (!(worker && state == State.HANDED_OVER && message instanceof VerifierMessage.LeaseRenewal)) {
             throw new MalformedException("boot conversation of a " + own + " that is " + state
                     + ": want another message, have " + message.getClass().getSimpleName());

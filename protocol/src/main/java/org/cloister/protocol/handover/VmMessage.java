@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import com.google.protobuf.InvalidProtocolBufferException;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.DsseEnvelope;
@@ -84,11 +85,21 @@ public sealed interface VmMessage {
      * Reports that a controlling VM's drive is open and from now on has the epoch of the {@link ProjectUnlock}.
      *
      * @param epoch that the drive had before; 0 if it was created
+     * @param lastEnd of the drive's last VM, if it ended itself and no opener has acknowledged that
      */
-    record Opened(long epoch, boolean made) implements VmMessage {
-        /** @throws IllegalArgumentException if a created drive had an epoch before, or an existing drive had none */
+    record Opened(long epoch, boolean made, Optional<VmEndReport> lastEnd) implements VmMessage {
+        /**
+         * @throws IllegalArgumentException if a created drive had an epoch or a VM before, or an existing drive had no
+         *     epoch
+         */
         public Opened {
             HandoverChecks.within("epoch", epoch, made ? 0 : 1, made ? 0 : Ticket.MAX_COUNT);
+            HandoverChecks.that(!made || lastEnd.isEmpty(), "last end", "none of a created drive", "one");
+        }
+
+        /** Creates the message for a drive without an end report. */
+        public Opened(long epoch, boolean made) {
+            this(epoch, made, Optional.empty());
         }
     }
 
@@ -162,7 +173,10 @@ public sealed interface VmMessage {
         String word = opened.getDrive();
         HandoverChecks.that(
                 word.equals("made") || word.equals("found"), "drive", "made or found", HandoverChecks.other(word));
-        return new Opened(opened.getEpoch(), word.equals("made"));
+        return new Opened(
+                opened.getEpoch(),
+                word.equals("made"),
+                opened.hasLastEnd() ? Optional.of(VmEndReport.of(opened.getLastEnd())) : Optional.empty());
     }
 
     default FromVm wire() {
@@ -189,9 +203,12 @@ public sealed interface VmMessage {
             message.setPart(
                     org.cloister.protocol.handover.wire.Part.newBuilder().setStatement(part.statement));
         } else if (this instanceof Opened opened) {
-            message.setOpened(org.cloister.protocol.handover.wire.Opened.newBuilder()
-                    .setEpoch(opened.epoch)
-                    .setDrive(opened.made ? "made" : "found"));
+            org.cloister.protocol.handover.wire.Opened.Builder drive =
+                    org.cloister.protocol.handover.wire.Opened.newBuilder()
+                            .setEpoch(opened.epoch)
+                            .setDrive(opened.made ? "made" : "found");
+            opened.lastEnd.ifPresent(report -> drive.setLastEnd(report.wire()));
+            message.setOpened(drive);
         } else if (this instanceof Resume resume) {
             message.setResume(org.cloister.protocol.handover.wire.Resume.newBuilder()
                     .setTicket(resume.ticket)

@@ -115,6 +115,17 @@ class ConversationOrderTest {
     }
 
     @Test
+    void an_opener_acknowledges_once_and_only_what_it_has_opened() throws Exception {
+        VerifierMessage acknowledgement = new VerifierMessage.Acknowledgement();
+        refused(accept(VerifierMessageOrder.forUnlocked(), acknowledgement), acknowledgement);
+        VerifierMessageOrder booting = VerifierMessageOrder.forBoot(CertificateRole.CONTROLLER);
+        refused(booting, acknowledgement);
+        refused(accept(booting, question), acknowledgement);
+        refused(accept(booting, world.unlock(), acknowledgement), acknowledgement);
+        refused(VerifierMessageOrder.forResume(), acknowledgement);
+    }
+
+    @Test
     void who_says_too_much_is_cut_and_what_is_unknown_counts() throws Exception {
         VmMessageOrder order = afterHandover(CertificateRole.WORKER, evidence);
         for (int i = 1; i < ProtocolLimits.BOOT_MESSAGES; i++) {

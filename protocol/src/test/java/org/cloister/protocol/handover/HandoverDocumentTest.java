@@ -11,12 +11,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.cloister.protocol.TestFrames;
@@ -69,6 +71,13 @@ class HandoverDocumentTest {
         assertThat(framed(question.wire())).isEqualTo(block("verifier-question"));
         VmMessage failure = new VmMessage.Failure(BootPhase.KEYS, "no-mount");
         assertThat(framed(failure.wire())).isEqualTo(block("vm-trouble"));
+        VmMessage opened = new VmMessage.Opened(
+                6,
+                false,
+                Optional.of(new VmEndReport(Instant.parse("2026-06-02T09:30:00Z"), "the project cannot start: x")));
+        assertThat(framed(opened.wire())).isEqualTo(block("vm-opened"));
+        VerifierMessage acknowledgement = new VerifierMessage.Acknowledgement();
+        assertThat(framed(acknowledgement.wire())).isEqualTo(block("verifier-acknowledgement"));
     }
 
     @Test
@@ -134,7 +143,8 @@ class HandoverDocumentTest {
                 "opened",
                 "resume",
                 "readmission",
-                "readmitted")) {
+                "readmitted",
+                "acknowledgement")) {
             assertThat(page).contains("`" + message + "` |").as(message);
         }
         assertThat(page)
@@ -147,6 +157,7 @@ class HandoverDocumentTest {
                 .contains("at most " + ProjectUnlock.MAX_MEMBERS + " bytes")
                 .contains("at most " + ProjectUnlock.MAX_SETTINGS + " bytes")
                 .contains("up to " + WorkerMount.MAX + " of `export`")
+                .contains("1 to " + VmEndReport.MAX_REASON + " printable ASCII characters")
                 .contains(HandoverDocument.LEAST_LEASE.toSeconds() + " to " + HandoverDocument.MOST_LEASE.toSeconds()
                         + " s");
         for (String top : FolderPath.TOPS) {

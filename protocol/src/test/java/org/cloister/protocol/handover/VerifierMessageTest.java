@@ -36,6 +36,7 @@ class VerifierMessageTest {
             unlock,
             new VerifierMessage.Release(),
             new VerifierMessage.LeaseRenewal(),
+            new VerifierMessage.Acknowledgement(),
             new VerifierMessage.UnknownMessage()
         }) {
             assertThat(VerifierMessage.read(message.wire().toByteArray())).isEqualTo(message);
@@ -294,8 +295,8 @@ class VerifierMessageTest {
     void what_is_critical_is_known() {
         malformed(
                 new VerifierMessage.LeaseRenewal()
-                        .wire().toBuilder().addCritical(9).build(),
-                "field 9 is critical");
+                        .wire().toBuilder().addCritical(10).build(),
+                "field 10 is critical");
         assertThatThrownBy(() -> VerifierMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
     }
 

@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.dsse.DsseEnvelope;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.evidence.EvidenceMessage;
 import org.cloister.protocol.handover.wire.FromVm;
+import org.cloister.protocol.handover.wire.LastEnd;
 import org.cloister.protocol.handover.wire.Opened;
 import org.cloister.protocol.handover.wire.Part;
 import org.cloister.protocol.handover.wire.Phase;
@@ -44,6 +47,7 @@ class VmMessageTest {
             new VmMessage.FinalStatement(envelope),
             new VmMessage.Opened(0, true),
             new VmMessage.Opened(6, false),
+            new VmMessage.Opened(6, false, Optional.of(new VmEndReport(BootFixture.NOW, "a reason"))),
             new VmMessage.Resume(BootFixture.TICKET, 3, HandoverFixture.VM, HandoverFixture.NONCE),
             new VmMessage.Readmitted(HandoverFixture.NONCE),
             new VmMessage.UnknownMessage()
@@ -87,5 +91,29 @@ class VmMessageTest {
         malformed(new VmMessage.Ready().wire().toBuilder().addCritical(12), "field 12 is critical");
         assertThatThrownBy(() -> VmMessage.read(new byte[] {10, 9})).isInstanceOf(MalformedException.class);
         assertThat(EvidenceMessage.MAX_ENVELOPE + 64).isLessThan(ProtocolLimits.BOOTING_VM_MESSAGE_BYTES);
+    }
+
+    @Test
+    void an_end_report_is_of_a_drive_that_was_found_and_one_line_of_printable_text() {
+        Opened.Builder found = Opened.newBuilder().setEpoch(6).setDrive("found");
+        LastEnd.Builder end = LastEnd.newBuilder().setTime(BootFixture.NOW.toEpochMilli());
+        FromVm.Builder from = FromVm.newBuilder();
+        malformed(from.setOpened(found.setLastEnd(end)), "reason");
+        for (String text : new String[] {"a\nb", "a\u001b[2J", "\u00fcber", "a".repeat(VmEndReport.MAX_REASON + 1)}) {
+            malformed(from.setOpened(found.setLastEnd(end.clone().setText(text))), "reason");
+        }
+        malformed(from.setOpened(found.setLastEnd(end.clone().setText("a").setTime(-1))), "time");
+        malformed(
+                from.setOpened(Opened.newBuilder().setDrive("made").setLastEnd(end.setText("a"))),
+                "last end: want none of a created drive");
+    }
+
+    @Test
+    void an_end_report_takes_any_text_and_makes_it_printable() {
+        Instant time = BootFixture.NOW.plusMillis(7);
+        assertThat(VmEndReport.of(time, "a\n\u001b[2J \u00fc")).isEqualTo(new VmEndReport(BootFixture.NOW, "a ?[2J ?"));
+        assertThat(VmEndReport.of(time, "").reason()).isEqualTo("?");
+        assertThat(VmEndReport.of(time, "x".repeat(VmEndReport.MAX_REASON + 1)).reason())
+                .hasSize(VmEndReport.MAX_REASON);
     }
 }

@@ -46,7 +46,10 @@ public final class DriveLayout {
         return root.resolve("software");
     }
 
-    /** Returns agent-vm's own folder: tickets, spent slots, the queue journal and the project documents seen last. */
+    /**
+     * Returns agent-vm's own folder: tickets, spent slots, the queue journal, the project documents seen last, and the
+     * end report.
+     */
     public Path agentFolder() {
         return daemons().resolve("agent");
     }

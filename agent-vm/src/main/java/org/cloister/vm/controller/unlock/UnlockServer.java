@@ -52,6 +52,7 @@ public final class UnlockServer {
     private final Executor work;
     private final InstantSource clock;
     private final Consumer<String> onFailed;
+    private final Runnable onAcknowledged;
     private final SecureRandom random = new SecureRandom();
     /** Targets of the evidence shown, by open circuit. Used on the work thread only. */
     private final Map<OpenerSession, HandoverTarget> targets = new HashMap<>();
@@ -90,6 +91,7 @@ public final class UnlockServer {
     /**
      * @param work one thread, which may block
      * @param onFailed called with the reason, once or more, if this VM can never be opened
+     * @param onAcknowledged called on the work thread, once or more, when the opener has shown the last end
      */
     public UnlockServer(
             Context context,
@@ -97,13 +99,15 @@ public final class UnlockServer {
             ProjectOpening opening,
             Executor work,
             InstantSource clock,
-            Consumer<String> onFailed) {
+            Consumer<String> onFailed,
+            Runnable onAcknowledged) {
         this.context = context;
         this.attestation = attestation;
         this.opening = opening;
         this.work = work;
         this.clock = clock;
         this.onFailed = onFailed;
+        this.onAcknowledged = onAcknowledged;
         this.state = new UnlockState(context);
     }
 
@@ -169,6 +173,8 @@ public final class UnlockServer {
         } else if (message instanceof ProjectUnlock unlock) {
             state.startDecision();
             work.execute(() -> unlock(session, unlock));
+        } else if (message instanceof VerifierMessage.Acknowledgement) {
+            work.execute(onAcknowledged);
         } else if (message instanceof VerifierMessage.Denied denied) {
             LOG.warn("the opener refused this VM: {}: {}", denied.clauses(), denied.text());
             session.finishOutput();

@@ -29,6 +29,7 @@ import org.cloister.protocol.handover.BootFixture;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.HandoverTarget;
 import org.cloister.protocol.handover.VerifierMessage;
+import org.cloister.protocol.handover.VmEndReport;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.BootPeerVerifier;
 import org.cloister.protocol.identity.CertificateRole;
@@ -58,6 +59,8 @@ class UnlockServerTest {
     private final List<AttestationClaims> claims = new ArrayList<>();
     private Optional<IOException> hostRefuses = Optional.empty();
     private Optional<UnlockRefused> opensNot = Optional.empty();
+    private Optional<VmEndReport> lastEnd = Optional.empty();
+    private final BlockingQueue<String> acknowledged = new LinkedBlockingQueue<>();
     private UnlockServer server;
 
     UnlockServerTest() throws Exception {}
@@ -76,11 +79,12 @@ class UnlockServerTest {
                         throw opensNot.get();
                     }
                     opened.add(unlocked);
-                    return new VmMessage.Opened(6, false);
+                    return new VmMessage.Opened(6, false, lastEnd);
                 },
                 work,
                 () -> ControllerUnlockFixture.NOW,
-                ended::add);
+                ended::add,
+                () -> acknowledged.add("the last end"));
     }
 
     @AfterEach
@@ -169,6 +173,27 @@ class UnlockServerTest {
         assertThat(opener.receive()).isEqualTo(new VmMessage.Opened(6, false));
         assertThat(opened).hasSize(1);
         assertThat(claims.get(0).keys()).isEqualTo(fixture.keys.publicKeys());
+        assertThat(ended).isEmpty();
+        assertThat(acknowledged).isEmpty();
+    }
+
+    @Test
+    void the_end_report_of_the_vm_before_is_sent_until_the_opener_acknowledges_it() throws Exception {
+        lastEnd = Optional.of(VmEndReport.of(ControllerUnlockFixture.NOW, "the project cannot start: a test"));
+        OpenerCircuit first = new OpenerCircuit();
+        first.unlock(first.shown());
+        OpenerCircuit second = new OpenerCircuit();
+        second.unlock(second.shown());
+        assertThat(second.receive()).isInstanceOf(VmMessage.PhaseCompleted.class);
+        assertThat(second.receive()).isEqualTo(new VmMessage.Opened(6, false, lastEnd));
+        assertThat(acknowledged).isEmpty();
+        second.send(new VerifierMessage.Acknowledgement());
+        assertThat(acknowledged.poll(20, TimeUnit.SECONDS)).isEqualTo("the last end");
+        second.send(new VerifierMessage.Acknowledgement());
+        assertThat(second.circuit.channel().closeFuture().await(20, TimeUnit.SECONDS))
+                .as("once a circuit")
+                .isTrue();
+        assertThat(acknowledged).isEmpty();
         assertThat(ended).isEmpty();
     }
 
