@@ -7,8 +7,8 @@ import org.cloister.preflight.machine.InspectedMachine;
 import org.cloister.preflight.machine.UndeterminedException;
 
 /**
- * What agent-host's configuration says of folders. The daemon reads the file as a whole; a check needs no more of it
- * than these, and must not fail with it.
+ * Folders of agent-host's configuration. The daemon reads the file as a whole; a check needs no more of it than these,
+ * and must not fail with it.
  *
  * @param text of the file; empty without one
  */
