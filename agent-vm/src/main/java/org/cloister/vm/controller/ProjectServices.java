@@ -65,7 +65,7 @@ final class ProjectServices implements AutoCloseable {
     private static final Path SESSION_SCRIPTS = Path.of("/usr/libexec/cloister");
     /**
      * Covers the tables of a new drive, and MariaDB's recovery of them after a power cut, on storage that others use as
-     * well. No command of the start has less: what it cuts off ends the VM.
+     * well. No command of Slurm or MariaDB has less in the start: what is cut off ends the VM.
      */
     private static final Duration RESPONSE_LIMIT = Duration.ofMinutes(10);
 

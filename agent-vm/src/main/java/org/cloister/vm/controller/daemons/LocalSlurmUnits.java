@@ -9,8 +9,17 @@ import org.cloister.vm.controller.slurm.LocalSlurmConf;
  * unit, and the unit sees only those parts of the machine that the daemon needs.
  */
 final class LocalSlurmUnits {
-    /** Makes the kernel kill the processes of people who work in this VM first when memory is short. */
-    private static final String COMMON = "[Unit]\nStartLimitIntervalSec=0\n[Service]\nOOMScoreAdjust=-800\n";
+    /**
+     * A limit of the start for storage that others use as well, and a score that makes the kernel kill the
+     * processes of people who work in this VM first when memory is short.
+     */
+    private static final String COMMON = """
+            [Unit]
+            StartLimitIntervalSec=0
+            [Service]
+            TimeoutStartSec=600
+            OOMScoreAdjust=-800
+            """;
 
     private LocalSlurmUnits() {}
 

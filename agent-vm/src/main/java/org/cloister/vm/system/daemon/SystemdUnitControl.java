@@ -15,8 +15,8 @@ import org.cloister.base.process.ProcessRunner;
  * survive the boot.
  */
 public final class SystemdUnitControl implements UnitControl {
-    /** Time limit of systemctl; units define their own limits for start and stop, three minutes at most. */
-    private static final Duration LIMIT = Duration.ofMinutes(4);
+    /** Time limit of systemctl; units define their own limits, ten minutes at most for a start. */
+    private static final Duration LIMIT = Duration.ofMinutes(11);
 
     private final ProcessRunner programs;
     private final Path folder;
