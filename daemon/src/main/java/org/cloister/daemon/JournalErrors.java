@@ -14,14 +14,14 @@ import java.util.regex.Pattern;
  * one of a stack trace, has that of the line before.
  */
 final class JournalErrors extends OutputStream {
-    /** What systemd sets in a process whose output it connects to the journal; systemd.exec(5). */
+    /** Variable that systemd sets in a process whose output it connects to the journal; systemd.exec(5). */
     private static final String VARIABLE = "JOURNAL_STREAM";
 
     /** A longer line is written in parts. */
     private static final int MAX_LINE = 16 * 1024;
 
     private static final Pattern LEVEL =
-            Pattern.compile("(?:\\[[^\\]]*\\] )?(TRACE|DEBUG|INFO|WARN|ERROR) |[a-z-]+: (error): |(Exception in) .*");
+            Pattern.compile("(?:\\[[^\\]]*\\] )?(TRACE|DEBUG|INFO|WARN|ERROR) |[a-z-]+: error: |Exception in ");
 
     private static final int ERROR = 3;
     private static final int WARNING = 4;

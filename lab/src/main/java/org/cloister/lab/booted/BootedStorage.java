@@ -7,7 +7,7 @@ import java.util.List;
  * The storage of drives that several hosts share, as their administrator sets it up: a folder of one machine, by NFS 4.
  */
 final class BootedStorage {
-    /** Where the guide has it on the hosts. */
+    /** Mount point on the hosts, as in the guide. */
     private static final String MOUNTED = "/srv/cloister/drives";
 
     private BootedStorage() {}
