@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -11,7 +12,9 @@ import org.cloister.lab.Lab;
 import org.cloister.lab.LabCommand;
 import org.cloister.lab.LabHome;
 import org.cloister.lab.LabName;
+import org.cloister.lab.Poll;
 import org.cloister.lab.ProgressLog;
+import org.cloister.lab.booted.BootedMachine;
 import org.cloister.lab.booted.BootedSite;
 import org.cloister.lab.booted.BootedSlurm;
 import org.cloister.protocol.image.ImageManifest;
@@ -27,6 +30,9 @@ final class GuidedSite implements AutoCloseable {
     private static final Path GUIDE = ROOT.resolve("docs/first-project.md");
     /** The part of the project's owners, and all that follows. */
     private static final String PROJECT = "## 4. The project, by its owners";
+
+    /** Machines are emulated: a restart of libvirtd alone takes them half a minute. */
+    private static final Duration HOST_LIMIT = Duration.ofMinutes(10);
 
     /** Line of a step that a test adds. */
     private static final int NOT_OF_GUIDE = 0;
@@ -110,6 +116,31 @@ final class GuidedSite implements AutoCloseable {
     /** Types a line at a person's device until it succeeds. */
     void asUntil(String person, String line) throws IOException {
         run.run(new GuideStep.PersonCommands(NOT_OF_GUIDE, person, true, line));
+    }
+
+    /** Waits until each host accepts work. */
+    void awaitHosts() throws IOException {
+        for (BootedMachine host : site.hosts()) {
+            Poll.until(
+                    host.name() + " accepts work",
+                    HOST_LIMIT,
+                    "agentctl host status",
+                    Duration.ofSeconds(5),
+                    () -> host.command("agentctl host status").run().exit() == 0);
+        }
+    }
+
+    /** Returns the VMs on all hosts, each as its host and the process of its QEMU. */
+    List<String> vms() throws IOException {
+        List<String> vms = new ArrayList<>();
+        for (BootedMachine host : site.hosts()) {
+            host.command("pgrep -f 'qemu-system-x86_64.*[g]uest='")
+                    .run()
+                    .out()
+                    .lines()
+                    .forEach(process -> vms.add(host.name() + " " + process));
+        }
+        return vms;
     }
 
     /** Makes the packages' repositories, and puts them and the guest image where the machines can fetch them. */

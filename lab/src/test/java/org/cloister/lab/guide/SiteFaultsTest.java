@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.LocalDateTime;
 import java.time.ZoneOffset;
+import java.util.List;
 import org.cloister.lab.Poll;
 import org.cloister.lab.booted.BootedCable;
 import org.cloister.lab.booted.BootedMachine;
@@ -34,9 +35,6 @@ class SiteFaultsTest {
     /** Machines are emulated: a restart of libvirtd alone takes them half a minute. */
     private static final Duration LIMIT = Duration.ofMinutes(10);
 
-    /** Shows the VM's QEMU, by its process. */
-    private static final String VM = "pgrep -f 'qemu-system-x86_64.*[g]uest='";
-
     private GuidedSite guided;
     private BootedSite site;
     /** The controlling VM's. */
@@ -46,9 +44,8 @@ class SiteFaultsTest {
     void atWork(GuidedSite guided) throws IOException {
         this.guided = guided;
         site = guided.withProject();
-        awaitHosts();
-        guided.asUntil("ann", "ssh cloister true");
-        host = hostOfVm();
+        awaitWork();
+        host = site.machine(vm().split(" ", 2)[0]);
     }
 
     @Test
@@ -108,7 +105,7 @@ class SiteFaultsTest {
     @Order(4)
     void a_storage_server_that_restarts_costs_no_vm() throws IOException {
         String vm = vm();
-        // It answers nobody's locks and writes for 90 s then, until its clients have said what they hold.
+        // For 90 s it takes no lock and no write then: its clients have to tell what they hold first.
         site.machine("admin").succeed("systemctl restart nfs-server");
         guided.asUntil("ann", "ssh cloister 'date >kept && sync kept'");
         awaitWork();
@@ -135,7 +132,7 @@ class SiteFaultsTest {
         host.cutPower();
         host.startAgain(LocalDateTime.now(ZoneOffset.UTC).plusDays(1));
         host.awaitUp();
-        awaitHosts();
+        guided.awaitHosts();
         guided.asUntil("ann", "agentctl project open main");
         guided.asUntil("ann", "ssh cloister true");
     }
@@ -146,37 +143,20 @@ class SiteFaultsTest {
         host.powerOff();
         host.startAgain();
         host.awaitUp();
-        awaitHosts();
+        guided.awaitHosts();
         guided.asUntil("ann", "agentctl project open main");
         guided.asUntil("ann", "ssh cloister true");
     }
 
-    private BootedMachine hostOfVm() throws IOException {
-        for (BootedMachine each : site.hosts()) {
-            if (each.command(VM).run().exit() == 0) {
-                return each;
-            }
-        }
-        throw new AssertionError("a VM answers, and no host has one");
-    }
-
+    /** Returns the VM as its host and the process of its QEMU. */
     private String vm() throws IOException {
-        return host.succeed(VM).strip();
+        List<String> vms = guided.vms();
+        assertThat(vms).as("the controlling VM alone").hasSize(1);
+        return vms.get(0);
     }
 
     private void awaitWork() throws IOException {
-        awaitHosts();
+        guided.awaitHosts();
         guided.asUntil("ann", "ssh cloister true");
-    }
-
-    private void awaitHosts() throws IOException {
-        for (BootedMachine each : site.hosts()) {
-            Poll.until(
-                    each.name() + " accepts work",
-                    LIMIT,
-                    "agentctl host status",
-                    Duration.ofSeconds(5),
-                    () -> each.command("agentctl host status").run().exit() == 0);
-        }
     }
 }

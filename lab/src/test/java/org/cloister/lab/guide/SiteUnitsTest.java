@@ -58,11 +58,13 @@ class SiteUnitsTest {
     /** Of the unit's probe: all else is refused. */
     private static final String PERMITTED = "own-folder yes|sockets-folder yes|tap yes";
 
+    private GuidedSite guided;
     private BootedSite site;
     private BootedMachine host;
 
     @BeforeEach
     void up(GuidedSite guided) throws IOException {
+        this.guided = guided;
         site = guided.withHost();
         host = site.machine("h1");
     }
@@ -138,11 +140,6 @@ class SiteUnitsTest {
             assertThat(machine.succeed("journalctl -u " + words[1] + " --no-pager"))
                     .contains("Watchdog timeout");
         }
-        Poll.until(
-                "a host that accepts work",
-                LIMIT,
-                "agentctl host status",
-                Duration.ofSeconds(5),
-                () -> host.command("agentctl host status").run().exit() == 0);
+        guided.awaitHosts();
     }
 }

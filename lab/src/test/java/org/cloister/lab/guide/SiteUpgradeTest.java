@@ -6,11 +6,9 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;
 import org.cloister.lab.LabCommand;
-import org.cloister.lab.Poll;
 import org.cloister.lab.booted.BootedMachine;
 import org.cloister.lab.booted.BootedSite;
 import org.cloister.lab.scenario.RotatedScenario;
@@ -43,26 +41,19 @@ class SiteUpgradeTest {
     void upgrades_and_downgrades_in_both_orders_lose_and_double_no_job(GuidedSite guided) throws IOException {
         BootedSite site = guided.withProject();
         publish(site.web());
-        List<String> controlling = vms(site);
+        List<String> controlling = guided.vms();
         guided.as("ann", "ssh cloister 'sbatch -J runs --wrap \"sleep 400\"; sbatch -J waits --wrap true'");
         guided.asUntil("ann", "ssh cloister 'squeue -h -t R -n runs -o %i' | grep .");
 
         List<String> hosts = site.hosts().stream().map(BootedMachine::name).toList();
         install(site, NEXT, List.of("relay"));
         install(site, NEXT, hosts);
-        assertThat(vms(site)).containsAll(controlling);
+        assertThat(guided.vms()).containsAll(controlling);
         install(site, NOW, hosts);
         install(site, NOW, List.of("relay"));
-        assertThat(vms(site)).containsAll(controlling);
+        assertThat(guided.vms()).containsAll(controlling);
 
-        for (BootedMachine host : site.hosts()) {
-            Poll.until(
-                    host.name() + " accepts work",
-                    LIMIT,
-                    "agentctl host status",
-                    Duration.ofSeconds(5),
-                    () -> host.command("agentctl host status").run().exit() == 0);
-        }
+        guided.awaitHosts();
         guided.asUntil("ann", "test -z \"$(ssh cloister squeue -h)\"");
         for (String job : List.of("runs", "waits")) {
             guided.as(
@@ -70,19 +61,6 @@ class SiteUpgradeTest {
                     "ssh cloister 'sacct -n -X -D -P --name " + job + " -o State' | tee /dev/stderr | "
                             + "{ read state && test \"$state\" = COMPLETED && ! read other; }");
         }
-    }
-
-    /** Returns the VMs on all hosts, each as its host and the process of its QEMU. */
-    private static List<String> vms(BootedSite site) throws IOException {
-        List<String> vms = new ArrayList<>();
-        for (BootedMachine host : site.hosts()) {
-            host.command("pgrep -f 'qemu-system-x86_64.*[g]uest='")
-                    .run()
-                    .out()
-                    .lines()
-                    .forEach(process -> vms.add(host.name() + " " + process));
-        }
-        return vms;
     }
 
     /** Puts this release and the next one, which differs by its number, where the machines can fetch them. */
