@@ -15,7 +15,13 @@ import org.cloister.preflight.machine.UndeterminedException;
  * server keeps it, whichever of both kinds a program asks for. Options with which a lock means nothing are a failure:
  * this host starts no VM. A storage that is not there is a warning: jobs run without it, and no drive is opened.
  */
-record DriveStorageCheck() implements PreflightCheck {
+public record DriveStorageCheck() implements PreflightCheck {
+    /**
+     * File in the folder of all drives that proves the storage is mounted: an unmounted one must not look like one
+     * without drives.
+     */
+    public static final String MARK = "cloister-drives";
+
     private static final String MOUNTS = "/proc/self/mountinfo";
     /** Options of NFS that keep locks or names on this host, or let a write be lost; nfs(5). */
     private static final List<String> HARMFUL_OF_NFS =
@@ -47,7 +53,7 @@ record DriveStorageCheck() implements PreflightCheck {
     /** A storage that hangs lets the program run into its time limit, and not this process. */
     private PreflightFinding lock(InspectedMachine machine, String folder, MountedFileSystem mount)
             throws UndeterminedException {
-        String mark = folder + "/cloister-drives";
+        String mark = folder + "/" + MARK;
         ProgramResult found = result(machine, "stat", "-c", "%F", mark);
         if (!found.succeeded()) {
             return PreflightFinding.warning(

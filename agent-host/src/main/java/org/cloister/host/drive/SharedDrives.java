@@ -19,6 +19,7 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.host.vm.StartFailed;
 import org.cloister.host.vm.VmRunCode;
+import org.cloister.preflight.DriveStorageCheck;
 
 /**
  * Drives on storage that several hosts share, and their leases: {@code PROJECT/NAME.img} with {@code NAME.lease} beside
@@ -26,11 +27,8 @@ import org.cloister.host.vm.VmRunCode;
  * thread may call; calls within one process are serialized. While the storage hangs, so does the caller.
  */
 public final class SharedDrives {
-    /**
-     * File in the folder of all drives that proves the storage is mounted: an unmounted one must not look like one
-     * without drives.
-     */
-    public static final String MARK = "cloister-drives";
+    /** File in the folder of all drives that proves the storage is mounted. */
+    public static final String MARK = DriveStorageCheck.MARK;
 
     private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
     /** Maximum of files in a folder; a site has fewer, including leases of old projects. */

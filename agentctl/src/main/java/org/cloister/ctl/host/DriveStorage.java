@@ -15,6 +15,7 @@ import java.nio.file.attribute.UserPrincipal;
 import java.util.EnumSet;
 import java.util.Set;
 import org.cloister.base.file.AtomicFile;
+import org.cloister.preflight.DriveStorageCheck;
 
 /**
  * Top folder of the storage of drives: agent-host owns it, QEMU's user may pass through it, and a file marks it as
@@ -24,9 +25,6 @@ import org.cloister.base.file.AtomicFile;
  * @param group of that user
  */
 record DriveStorage(Path folder, UserPrincipal owner, GroupPrincipal group) {
-    /** Marks the storage as mounted, for agent-host; docs/operations.md, "The storage". */
-    static final String MARK = "cloister-drives";
-
     /** Made by mkfs at the top of a new file system. */
     private static final String LOST_AND_FOUND = "lost+found";
 
@@ -67,7 +65,7 @@ record DriveStorage(Path folder, UserPrincipal owner, GroupPrincipal group) {
      * @return false if it is there
      */
     boolean mark() throws IOException {
-        Path mark = folder.resolve(MARK);
+        Path mark = folder.resolve(DriveStorageCheck.MARK);
         if (AtomicFile.exists(mark, LinkOption.NOFOLLOW_LINKS)) {
             if (!Files.isRegularFile(mark, LinkOption.NOFOLLOW_LINKS)) {
                 throw new IOException(mark + ": want a regular file, have something else; remove it");

@@ -13,6 +13,7 @@ import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.systemd.ConfiguredMounts;
 import org.cloister.ctl.systemd.SystemdUnits;
 import org.cloister.ctl.systemd.WritableFolder;
+import org.cloister.preflight.DriveStorageCheck;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -67,7 +68,7 @@ final class HostDrivesCommand implements Callable<Integer> {
         KeyValueOutput facts = new KeyValueOutput()
                 .with("folder", folder)
                 .with("file-system", fileSystem.type() + " at " + fileSystem.place())
-                .with("mark", folder.path().resolve(DriveStorage.MARK) + (fresh ? "" : ", which was there"));
+                .with("mark", folder.path().resolve(DriveStorageCheck.MARK) + (fresh ? "" : ", which was there"));
         if (units.exists(UNIT)) {
             facts.with("unit", units.allowWrites(UNIT, "drives", folder));
             units.reload();
