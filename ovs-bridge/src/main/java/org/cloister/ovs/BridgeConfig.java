@@ -54,10 +54,6 @@ public record BridgeConfig(
                 Duration.ofSeconds(10));
     }
 
-    public BridgeConfig named(String name) {
-        return new BridgeConfig(name, runDirectory, agent, uplink, datapath, devicePrefix, nft, deadline, audit);
-    }
-
     public BridgeConfig withDatapath(String newDatapath) {
         return new BridgeConfig(bridge, runDirectory, agent, uplink, newDatapath, devicePrefix, nft, deadline, audit);
     }

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** Options that select the bridge. */
-final class BridgeOptions {
+public final class BridgeOptions {
     /** Open vSwitch takes this long to answer on a machine that is busy with its boot or with jobs. */
     private static final Duration LIMIT = Duration.ofSeconds(30);
 
@@ -26,7 +26,12 @@ final class BridgeOptions {
                     + "none by default.")
     private @Nullable String uplink;
 
-    BridgeConfig config() {
+    /** Returns the trunk's device as it was typed. */
+    public @Nullable String uplink() {
+        return uplink;
+    }
+
+    public BridgeConfig config() {
         return BridgeConfig.of(runDirectory, uplink).within(LIMIT);
     }
 

@@ -11,6 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
 import org.cloister.base.file.AtomicFile;
 import org.cloister.ctl.ExitCode;
+import org.cloister.ctl.bridge.BridgeOptions;
 import org.cloister.ctl.output.KeyValueOutput;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.systemd.SystemdUnits;
@@ -23,7 +24,6 @@ import org.cloister.preflight.QemuSettings;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Option;
 
 /** {@code agentctl host prepare}: prepares Open vSwitch and libvirt on this host for agent-host. */
 @Command(
@@ -32,36 +32,15 @@ import picocli.CommandLine.Option;
                 + "fail mode secure and the port of the VLAN trunk, has libvirt leave QEMU in its job's cgroup, and "
                 + "restarts libvirt if it does not know that yet. It may be repeated.")
 final class HostPrepareCommand implements Callable<Integer> {
-    /** Open vSwitch takes this long to answer on a machine that is busy with its boot or with jobs. */
-    private static final Duration LIMIT = Duration.ofSeconds(30);
     /** Error of a process's start time, which counts from a boot time in whole seconds. */
     private static final Duration START_ERROR = Duration.ofSeconds(2);
 
     private final SystemdUnits units;
     private final BridgeApplication bridges;
 
-    @Option(
-            names = "--uplink",
-            paramLabel = "DEVICE",
-            description = "Device of the VLAN trunk to the other hosts, as in agent-host's configuration; "
-                    + "none by default.")
-    private @Nullable String device;
-
-    @Option(
-            names = "--bridge",
-            paramLabel = "NAME",
-            defaultValue = "br-secure",
-            description = "The bridge, as in agent-host's configuration; default: ${DEFAULT-VALUE}.")
+    @Mixin
     @SuppressWarnings("NullAway.Init") // picocli sets these before call
-    private String bridge;
-
-    @Option(
-            names = "--run-directory",
-            paramLabel = "DIR",
-            defaultValue = "/var/run/openvswitch",
-            description = "Folder of Open vSwitch's sockets; default: ${DEFAULT-VALUE}.")
-    @SuppressWarnings("NullAway.Init")
-    private Path runDirectory;
+    private BridgeOptions options;
 
     @Mixin
     @SuppressWarnings("NullAway.Init")
@@ -84,10 +63,12 @@ final class HostPrepareCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        requireDevice();
+        String device = options.uplink();
+        requireDevice(device);
+        BridgeConfig config = options.config();
         KeyValueOutput done = new KeyValueOutput();
         try {
-            prepareBridge(done);
+            prepareBridge(config, done);
             prepareLibvirt(done);
             if (device != null) {
                 done.with("setting", "uplink = \"" + device + "\" in [bridge] of /etc/cloister/agent-host.toml");
@@ -100,21 +81,20 @@ final class HostPrepareCommand implements Callable<Integer> {
     }
 
     /** A port of a device that does not exist would stay in the database. */
-    private void requireDevice() throws IOException {
+    private void requireDevice(@Nullable String device) throws IOException {
         Path devices = units.root().resolve("sys/class/net");
         if (device != null
                 && (device.isEmpty() || device.contains("/") || !AtomicFile.exists(devices.resolve(device)))) {
             throw new IOException(
-                    "--uplink " + device + ": this host has no such network device; " + "ip link shows its devices");
+                    "--uplink " + device + ": this host has no such network device; ip link shows its devices");
         }
     }
 
-    private void prepareBridge(KeyValueOutput done) throws OvsException {
-        BridgeConfig config =
-                BridgeConfig.of(runDirectory, device).named(bridge).within(LIMIT);
+    private void prepareBridge(BridgeConfig config, KeyValueOutput done) throws OvsException {
+        String device = config.uplink();
         List<BridgeDifference> before = bridges.apply(config);
-        String inPlace =
-                bridge + " with fail mode secure" + (device == null ? "" : " and port " + device) + ": in place";
+        String inPlace = config.bridge() + " with fail mode secure" + (device == null ? "" : " and port " + device)
+                + ": in place";
         done.with(
                 "bridge",
                 before.isEmpty()

@@ -222,10 +222,10 @@ class HostPrepareTest {
     }
 
     @Test
-    void another_bridge_and_another_folder_of_sockets_may_be_named() {
-        done("--bridge", "br-test", "--run-directory", "/srv/ovs");
+    void another_folder_of_sockets_may_be_named() {
+        done("--run-directory", "/srv/ovs");
         assertThat(bridges).singleElement().satisfies(config -> {
-            assertThat(config.bridge()).isEqualTo("br-test");
+            assertThat(config.bridge()).isEqualTo("br-secure");
             assertThat(config.uplink()).isNull();
             assertThat(config.runDirectory()).isEqualTo(Path.of("/srv/ovs"));
         });
