@@ -43,10 +43,10 @@ public final class EndReportFile {
         }
     }
 
-    /** Returns the report; empty if there is none, or what is there is no report. */
+    /** Returns the report; empty if the file is missing or has another form. */
     public Optional<VmEndReport> read() {
         try {
-            // Whoever had the drive's key may have left anything here: a pipe would block, a link lead elsewhere.
+            // With the drive's key anything can be put here: a pipe would block, a link would lead elsewhere.
             if (!AtomicFile.exists(file, LinkOption.NOFOLLOW_LINKS)) {
                 return Optional.empty();
             }
