@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertifiedIdentity;
@@ -44,6 +45,8 @@ public final class LinkRegistry implements AttachedAgents {
     /**
      * Registers the link as the one that serves the name. The first claim stays valid while its link is open, unless
      * the name's owner is known: the relay cannot authenticate the VM behind a name; the peers of its circuits do.
+     * The newest link of a peer takes a name over from an older one: its end may not have reached the relay, and then
+     * nobody answers there.
      *
      * @param owner the host on which the VM of this name runs, if known
      * @return whether the claim was accepted, and which link it displaced
@@ -58,11 +61,16 @@ public final class LinkRegistry implements AttachedAgents {
         if (owner.isPresent() && !owner.get().equals(link.peer)) {
             return NameClaim.refused(CloseReason.CLAIMED);
         }
-        RelayLink before = owner.isPresent() ? serving.put(name, link) : serving.putIfAbsent(name, link);
-        Optional<RelayLink> other = Optional.ofNullable(before).filter(each -> each != link);
-        if (other.isPresent() && owner.isEmpty()) {
+        AtomicReference<RelayLink> before = new AtomicReference<>();
+        RelayLink now = serving.compute(name, (each, current) -> {
+            before.set(current);
+            boolean mayTake = current == null || owner.isPresent() || current.peer.equals(link.peer);
+            return mayTake ? link : current;
+        });
+        if (now != link) {
             return NameClaim.refused(CloseReason.CLAIMED);
         }
+        Optional<RelayLink> other = Optional.ofNullable(before.get()).filter(each -> each != link);
         link.served.add(name);
         if (!links.contains(link)) {
             // The link closed meanwhile, and remove may not have seen this name.

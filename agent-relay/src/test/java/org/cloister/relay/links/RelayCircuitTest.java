@@ -125,4 +125,32 @@ class RelayCircuitTest {
         }
         assertThat(fixture.metrics.claimsRefused.getCount()).isEqualTo(1);
     }
+
+    /** As after a break in the network, of which the relay hears when nobody answers its ping. */
+    @Test
+    void a_host_that_dials_again_takes_its_names_over_from_its_link_before() throws Exception {
+        open(atTarget, atOpener);
+        CircuitRecorder atNewTarget = CircuitRecorder.keeping();
+        try (TestAgent again = fixture.agent(RelayFixture.HOST)) {
+            assertThat(again.serve(
+                            again.attachment(),
+                            fixture.controller,
+                            fixture.credential(fixture.controller),
+                            atNewTarget.application()))
+                    .isEmpty();
+            assertThat(host.served.poll(20, TimeUnit.SECONDS)).isEqualTo(Optional.of(CloseReason.CLAIMED));
+            host.close();
+            assertThat(atOpener.awaitFailure()).isNotNull();
+            CircuitRecorder atNewOpener = CircuitRecorder.keeping();
+            RelayFixture.get(Circuit.open(
+                    fixture.link(fixture.device),
+                    RelayFixture.terms(fixture.member, fixture.controller),
+                    fixture.credential(fixture.member),
+                    fixture.trust,
+                    atNewOpener.application()));
+            byte[] message = "over the newer link".getBytes(StandardCharsets.US_ASCII);
+            atNewOpener.send(message);
+            assertThat(atNewTarget.await(message.length)).isEqualTo(message);
+        }
+    }
 }
