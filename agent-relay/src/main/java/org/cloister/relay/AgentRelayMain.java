@@ -70,11 +70,14 @@ public final class AgentRelayMain {
                 AutoCloseable metrics =
                         config.metrics() == null ? () -> {} : relay.adminApi().listen(config.metrics(), operators)) {
             FirstRevocationList.deliver(config.site(), self.site(), documents, relay.delivery());
-            SystemdNotifier.notifyReady("serving " + relay.address() + " as " + name);
+            SystemdNotifier notifier = SystemdNotifier.byCommand();
+            notifier.notifyReady("serving " + relay.address() + " as " + name);
             SystemdWatchdog.start(
-                    loops, () -> relay.ticketLifecycle().status(Instant.now()).join());
+                    notifier,
+                    loops,
+                    () -> relay.ticketLifecycle().status(Instant.now()).join());
             stop.await();
-            SystemdNotifier.notifyStopping();
+            notifier.notifyStopping();
             relay.drain();
         } catch (IOException | InterruptedException | RuntimeException e) {
             throw e;

@@ -1,49 +1,84 @@
 package org.cloister.daemon;
 
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Notifies systemd of the daemon's start and stop (sd_notify(3)) through {@code systemd-notify}, since the JDK has no
- * datagrams on Unix sockets. It runs with the daemon's own environment, which names the socket. The unit needs {@code
- * NotifyAccess=all}. Without {@code NOTIFY_SOCKET} it does nothing.
+ * Notifies systemd of the daemon's start, life and stop (sd_notify(3)). Without {@code NOTIFY_SOCKET} it does nothing.
  */
 public final class SystemdNotifier {
     private static final Logger LOG = LoggerFactory.getLogger(SystemdNotifier.class);
     private static final int WAIT_S = 5;
 
-    private SystemdNotifier() {}
+    private final Sender sender;
 
-    public static void notifyReady(String status) {
-        notify(List.of("systemd-notify", "--ready", "--status=" + status));
+    /** Sends a notification. */
+    @FunctionalInterface
+    public interface Sender {
+        /**
+         * Sends the notification once.
+         *
+         * @param socket value of {@code NOTIFY_SOCKET}
+         * @param state lines, each {@code NAME=VALUE}
+         */
+        void send(String socket, String state) throws IOException, InterruptedException;
     }
 
-    public static void notifyStopping() {
-        notify(List.of("systemd-notify", "STOPPING=1"));
+    public SystemdNotifier(Sender sender) {
+        this.sender = sender;
+    }
+
+    /**
+     * Returns a notifier that uses {@code systemd-notify}, since the JDK has no datagrams on Unix sockets. That is a
+     * child of the daemon, so the unit needs {@code NotifyAccess=all}.
+     */
+    public static SystemdNotifier byCommand() {
+        return new SystemdNotifier((socket, state) -> runCommand(state));
+    }
+
+    public void notifyReady(String status) {
+        send("READY=1\nSTATUS=" + status);
+    }
+
+    public void notifyStopping() {
+        send("STOPPING=1");
     }
 
     /** Tells the unit's watchdog that the daemon works. */
-    static void notifyAlive() {
-        notify(List.of("systemd-notify", "WATCHDOG=1"));
+    void notifyAlive() {
+        send("WATCHDOG=1");
     }
 
-    private static void notify(List<String> command) {
-        if (System.getenv("NOTIFY_SOCKET") == null) {
+    private void send(String state) {
+        String socket = System.getenv("NOTIFY_SOCKET");
+        if (socket == null) {
             return;
         }
         try {
-            Process process = new ProcessBuilder(command).inheritIO().start();
-            if (!process.waitFor(WAIT_S, TimeUnit.SECONDS)) {
-                process.destroyForcibly();
-                LOG.warn("systemd-notify: did not end within {} s", WAIT_S);
-            }
+            sender.send(socket, state);
         } catch (IOException e) {
-            LOG.warn("systemd-notify: {}; install systemd, or set Type=exec in the unit", e.getMessage());
+            LOG.warn("systemd is not notified: {}", e.getMessage());
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    private static void runCommand(String state) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of("systemd-notify"));
+        state.lines().forEach(command::add);
+        Process process;
+        try {
+            process = new ProcessBuilder(command).inheritIO().start();
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + "; install systemd, or set Type=exec in the unit", e);
+        }
+        if (!process.waitFor(WAIT_S, TimeUnit.SECONDS)) {
+            process.destroyForcibly();
+            throw new IOException("systemd-notify did not end within " + WAIT_S + " s");
         }
     }
 }

@@ -29,10 +29,11 @@ public final class SystemdWatchdog {
     /**
      * Starts the notifications, if systemd wants any; they end with the process.
      *
+     * @param notifier sends them
      * @param loops that each run what is given to them, if the daemon works
      * @param probe returns if the daemon works; it may block for ever otherwise
      */
-    public static void start(Iterable<? extends Executor> loops, Runnable probe) {
+    public static void start(SystemdNotifier notifier, Iterable<? extends Executor> loops, Runnable probe) {
         period(System.getenv(), ProcessHandle.current().pid()).ifPresent(period -> {
             ScheduledExecutorService thread = Executors.newSingleThreadScheduledExecutor(work -> {
                 Thread daemon = new Thread(work, "watchdog");
@@ -40,16 +41,16 @@ public final class SystemdWatchdog {
                 return daemon;
             });
             Future<?> unused = thread.scheduleWithFixedDelay(
-                    () -> check(loops, probe), 0, period.toMillis(), TimeUnit.MILLISECONDS);
+                    () -> check(notifier, loops, probe), 0, period.toMillis(), TimeUnit.MILLISECONDS);
         });
     }
 
-    private static void check(Iterable<? extends Executor> loops, Runnable probe) {
+    private static void check(SystemdNotifier notifier, Iterable<? extends Executor> loops, Runnable probe) {
         loops.forEach(loop -> CompletableFuture.runAsync(() -> {}, loop).join());
         CompletableFuture<?> unused = CompletableFuture.runAsync(probe, Runnable::run)
                 .whenComplete((done, failure) -> {
                     if (failure == null) {
-                        SystemdNotifier.notifyAlive();
+                        notifier.notifyAlive();
                     } else {
                         LOG.warn("watchdog: not notified, the status cannot be read", failure);
                     }

@@ -31,7 +31,7 @@ class SystemdUnitTest {
             "agent-relay.service",
             15,
             "agent-host.service",
-            25,
+            21,
             "agent-host-root@.service",
             21,
             "agent-host-logs.service",
@@ -92,8 +92,8 @@ class SystemdUnitTest {
     void systemd_understands_every_line(String unit) throws IOException, InterruptedException {
         String text = Files.readString(FOLDER.resolve(unit));
         Files.copy(FOLDER.resolve(SOCKET), folder.resolve(SOCKET));
-        Path copy =
-                Files.writeString(folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+        Path copy = Files.writeString(
+                folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
         assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
         Path wrong =
                 Files.writeString(folder.resolve("wrong-" + unit), Files.readString(copy) + "\n[Service]\nNoSuch=1\n");

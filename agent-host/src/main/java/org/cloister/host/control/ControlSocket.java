@@ -2,9 +2,6 @@ package org.cloister.host.control;
 
 import com.sun.jna.LastErrorException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -17,9 +14,6 @@ import org.cloister.daemon.StaleSocketFile;
  */
 final class ControlSocket implements AutoCloseable {
     private static final int BACKLOG = 64;
-    private static final int PATH_AT = 2;
-    /** Path length in struct sockaddr_un, with the terminating byte. */
-    private static final int MAX_PATH = 108;
 
     private final Path path;
     private final int fd;
@@ -105,15 +99,10 @@ final class ControlSocket implements AutoCloseable {
     }
 
     private static byte[] address(Path path) throws IOException {
-        byte[] text = path.toString().getBytes(StandardCharsets.UTF_8);
-        if (text.length >= MAX_PATH) {
-            throw new IOException(path + ": expected a path of less than " + MAX_PATH + " bytes, got " + text.length
-                    + "; set socket");
+        try {
+            return UnixSocketAddress.bytes(path.toString());
+        } catch (IOException e) {
+            throw new IOException(e.getMessage() + "; set socket", e);
         }
-        return ByteBuffer.allocate(PATH_AT + MAX_PATH)
-                .order(ByteOrder.nativeOrder())
-                .putShort((short) SocketLibC.AF_UNIX)
-                .put(text)
-                .array();
     }
 }

@@ -7,12 +7,13 @@ import com.sun.jna.Pointer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * C library functions that {@link ControlSocket} and {@link SystemAccounts} call, since the JDK does not report a
- * peer's process id.
+ * C library functions that {@link ControlSocket}, {@link NotificationSocket} and {@link SystemAccounts} call, since the
+ * JDK does not report a peer's process id and has no datagrams on Unix sockets.
  */
 final class SocketLibC {
     static final int AF_UNIX = 1;
     static final int SOCK_STREAM = 1;
+    static final int SOCK_DGRAM = 2;
     static final int SOCK_CLOEXEC = 0x80000;
     static final int SOL_SOCKET = 1;
     static final int SO_PEERCRED = 17;
@@ -49,6 +50,9 @@ final class SocketLibC {
     static native long recv(int fd, byte[] bytes, long length, int flags) throws LastErrorException;
 
     static native long send(int fd, byte[] bytes, long length, int flags) throws LastErrorException;
+
+    static native long sendto(int fd, byte[] bytes, long length, int flags, byte[] address, int addressLength)
+            throws LastErrorException;
 
     static native int shutdown(int fd, int how) throws LastErrorException;
 

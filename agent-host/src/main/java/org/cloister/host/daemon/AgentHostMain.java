@@ -9,6 +9,7 @@ import org.cloister.daemon.DaemonCommandLine.CredentialFiles;
 import org.cloister.daemon.StopSignal;
 import org.cloister.daemon.SystemdNotifier;
 import org.cloister.host.HostConfig;
+import org.cloister.host.control.NotificationSocket;
 
 /**
  * Main class: {@code agent-host [--check | --credentials] [FILE]}. Opens the ledger, observes this host's state,
@@ -40,11 +41,12 @@ public final class AgentHostMain {
 
     @SuppressWarnings("try") // Closed after the host.
     private static void run(HostConfig config) throws IOException, InterruptedException {
+        SystemdNotifier notifier = new SystemdNotifier(NotificationSocket::send);
         try (StopSignal stop = new StopSignal();
-                HostDaemon host = HostDaemon.open(config)) {
-            SystemdNotifier.notifyReady("serving as " + host.name());
+                HostDaemon host = HostDaemon.open(config, notifier)) {
+            notifier.notifyReady("serving as " + host.name());
             stop.await();
-            SystemdNotifier.notifyStopping();
+            notifier.notifyStopping();
         }
     }
 }

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.cloister.daemon.ProcessAbort;
+import org.cloister.daemon.SystemdNotifier;
 import org.cloister.daemon.SystemdWatchdog;
 import org.cloister.daemon.http.AdminHttpServer;
 import org.cloister.host.HostConfig;
@@ -79,7 +80,6 @@ final class HostDaemon implements AutoCloseable {
     private static final Duration LIMIT = Duration.ofSeconds(20);
     /** Time after a VM's end, without its shutdown time, after which a remaining resource counts as leaked. */
     private static final Duration LEAK_GRACE = Duration.ofSeconds(60);
-
     /** Longer than the limit that agent-host-root sets for Slurm's commands. */
     private static final Duration ROOT_LIMIT = Duration.ofSeconds(30);
     /** Interval of retries while Slurm does not answer. */
@@ -102,7 +102,7 @@ final class HostDaemon implements AutoCloseable {
     }
 
     /** Starts the daemon. Returns when it serves callers; it may not accept work yet. */
-    static HostDaemon open(HostConfig config) throws IOException {
+    static HostDaemon open(HostConfig config, SystemdNotifier notifier) throws IOException {
         EnrolledMachine self = EnrolledMachine.read(
                 config.credentials().certificate(),
                 config.credentials().key(),
@@ -110,7 +110,7 @@ final class HostDaemon implements AutoCloseable {
                 CertificateRole.HOST);
         HostDaemon host = new HostDaemon(config, self.name());
         try {
-            host.start(self);
+            host.start(self, notifier);
             return host;
         } catch (IOException | RuntimeException e) {
             host.close();
@@ -133,7 +133,7 @@ final class HostDaemon implements AutoCloseable {
             ReconcileLoop reconcileLoop,
             VmTerminator terminator) {}
 
-    private void start(EnrolledMachine self) throws IOException {
+    private void start(EnrolledMachine self, SystemdNotifier notifier) throws IOException {
         SigningKey key = self.key();
         Path state = Files.createDirectories(config.folders().state());
         EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
@@ -188,7 +188,7 @@ final class HostDaemon implements AutoCloseable {
         preflight.start();
         manage(new AgentLink(loops, linkSettings(self, trustStore), forwarder, new SecureRandom()));
         serve(loops, localState.metrics, readiness);
-        SystemdWatchdog.start(loops, openControlSocket(localState, jobs, readiness, runs)::status);
+        SystemdWatchdog.start(notifier, loops, openControlSocket(localState, jobs, readiness, runs)::status);
     }
 
     private VmRuns vmRuns(

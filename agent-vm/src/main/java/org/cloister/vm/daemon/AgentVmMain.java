@@ -37,6 +37,7 @@ import org.cloister.vm.worker.WorkerRole;
 public final class AgentVmMain {
     private static final int TASK_INTERVAL_S = 15;
     private static final String SOFTWARE = "agent-vm";
+    private static final SystemdNotifier SYSTEMD = SystemdNotifier.byCommand();
     private static final String LEVEL = "org.slf4j.simpleLogger.defaultLogLevel";
 
     private AgentVmMain() {}
@@ -83,7 +84,7 @@ public final class AgentVmMain {
             status.writeKeys(keys.publicKeys());
             try (AutoCloseable channel = open(loops, device, keys, assignmentListener(role, off), status, metrics)) {
                 stop.await();
-                SystemdNotifier.notifyStopping();
+                SYSTEMD.notifyStopping();
                 role.stop();
             }
         } catch (IOException | InterruptedException | RuntimeException e) {
@@ -108,7 +109,7 @@ public final class AgentVmMain {
             VmMetrics metrics) {
         HostChannel channel = HostChannel.open(loops.next(), device, SOFTWARE, keys, listeners, status, metrics);
         // Not on the loop, which it would block.
-        channel.attached().thenRunAsync(() -> SystemdNotifier.notifyReady("attached to the host"));
+        channel.attached().thenRunAsync(() -> SYSTEMD.notifyReady("attached to the host"));
         return channel;
     }
 
