@@ -93,7 +93,7 @@ class SystemdUnitTest {
         String text = Files.readString(FOLDER.resolve(unit));
         Files.copy(FOLDER.resolve(SOCKET), folder.resolve(SOCKET));
         Path copy = Files.writeString(
-                folder.resolve(unit), text.replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+                folder.resolve(unit), text.replaceAll("(?m)^(Exec(?:Start|Reload))=\\S+", "$1=/bin/true"));
         assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
         Path wrong =
                 Files.writeString(folder.resolve("wrong-" + unit), Files.readString(copy) + "\n[Service]\nNoSuch=1\n");
@@ -212,7 +212,7 @@ class SystemdUnitTest {
         assertThat(Files.readAllLines(timer)).contains("OnCalendar=hourly");
         Files.writeString(
                 folder.resolve(LOGS),
-                Files.readString(FOLDER.resolve(LOGS)).replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
+                Files.readString(FOLDER.resolve(LOGS)).replaceAll("(?m)^(Exec(?:Start|Reload))=\\S+", "$1=/bin/true"));
         Path copy = Files.copy(timer, folder.resolve("agent-host-logs.timer"));
         assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
         Path wrong = Files.writeString(folder.resolve("wrong.timer"), Files.readString(timer) + "\nNoSuch=1\n");

@@ -58,6 +58,8 @@ class SiteUnitsTest {
     /** Of the unit's probe: all else is refused. */
     private static final String PERMITTED = "own-folder yes|sockets-folder yes|tap yes";
 
+    private static final String MAIN_PID = "systemctl show -P MainPID ";
+
     private GuidedSite guided;
     private BootedSite site;
     private BootedMachine host;
@@ -120,26 +122,51 @@ class SiteUnitsTest {
     }
 
     @Test
+    void a_reload_refuses_a_wrong_configuration_and_uses_a_right_one() throws IOException {
+        for (String unit : new String[] {"h1 agent-host", "relay agent-relay"}) {
+            String[] words = unit.split(" ", -1);
+            BootedMachine machine = site.machine(words[0]);
+            String file = "/etc/cloister/" + words[1] + ".toml";
+            String before = machine.succeed(MAIN_PID + words[1]).strip();
+            machine.succeed("cp -p " + file + " /etc/cloister/kept && echo nonsense = 1 >>" + file);
+            try {
+                assertThat(machine.command("systemctl reload " + words[1]).run().exit())
+                        .isNotZero();
+                assertThat(machine.succeed("journalctl -o cat --no-pager -u " + words[1]))
+                        .contains("nonsense");
+                assertThat(machine.succeed("systemctl is-active " + words[1])).isEqualTo("active\n");
+                assertThat(machine.succeed(MAIN_PID + words[1]).strip()).isEqualTo(before);
+            } finally {
+                machine.succeed("mv /etc/cloister/kept " + file);
+            }
+            machine.succeed("systemctl reload " + words[1]);
+            awaitAnother(machine, words[1], before);
+        }
+        guided.awaitHosts();
+    }
+
+    @Test
     void a_daemon_that_hangs_is_restarted_by_its_watchdog() throws IOException {
         for (String unit : new String[] {"h1 agent-host", "relay agent-relay"}) {
             String[] words = unit.split(" ", -1);
             BootedMachine machine = site.machine(words[0]);
-            String ask = "systemctl show -P MainPID " + words[1];
-            String before = machine.succeed(ask).strip();
+            String before = machine.succeed(MAIN_PID + words[1]).strip();
             machine.succeed("kill -STOP " + before);
-            Poll.until(
-                    "another " + words[1],
-                    LIMIT,
-                    "systemctl status " + words[1],
-                    Duration.ofSeconds(5),
-                    () -> machine.command("systemctl is-active " + words[1])
-                                            .run()
-                                            .exit()
-                                    == 0
-                            && !machine.succeed(ask).strip().equals(before));
+            awaitAnother(machine, words[1], before);
             assertThat(machine.succeed("journalctl -u " + words[1] + " --no-pager"))
                     .contains("Watchdog timeout");
         }
         guided.awaitHosts();
+    }
+
+    /** Waits until the unit's main process is another one and ready. */
+    private static void awaitAnother(BootedMachine machine, String unit, String before) throws IOException {
+        Poll.until(
+                "another " + unit,
+                LIMIT,
+                "systemctl status " + unit,
+                Duration.ofSeconds(5),
+                () -> machine.command("systemctl is-active " + unit).run().exit() == 0
+                        && !machine.succeed(MAIN_PID + unit).strip().equals(before));
     }
 }
