@@ -8,8 +8,11 @@ import picocli.CommandLine.Option;
 
 /** Options that select the bridge. */
 public final class BridgeOptions {
-    /** Open vSwitch takes this long to answer on a machine that is busy with its boot or with jobs. */
-    private static final Duration LIMIT = Duration.ofSeconds(30);
+    /**
+     * Open vSwitch takes this long on a machine that is busy with its boot or with jobs; for a first bridge it has the
+     * kernel load a module.
+     */
+    private static final Duration LIMIT = Duration.ofMinutes(2);
 
     @Option(
             names = "--run-directory",
