@@ -321,7 +321,8 @@ class ProjectJoinTest {
     @Test
     void several_projects_need_a_name_or_a_default() throws Exception {
         joinAnn();
-        try (ProjectFilesFixture second = new ProjectFilesFixture(Files.createDirectory(folder.resolve("second")))) {
+        try (ProjectFilesFixture second =
+                ProjectFilesFixture.another(Files.createDirectory(folder.resolve("second")))) {
             complete(second);
             String invitation = invite(second, "p1", "r2.example.org:1", "ann.join");
             refused(
@@ -360,7 +361,8 @@ class ProjectJoinTest {
     @Test
     void the_documents_of_an_option_select_the_profile_of_their_project() throws Exception {
         joinAnn();
-        try (ProjectFilesFixture second = new ProjectFilesFixture(Files.createDirectory(folder.resolve("second")))) {
+        try (ProjectFilesFixture second =
+                ProjectFilesFixture.another(Files.createDirectory(folder.resolve("second")))) {
             second.signed();
             Cli.Result quota = project.cli.run("project", "quota", "--project", second.at("genesis"));
             assertThat(quota.status()).isEqualTo(64);
