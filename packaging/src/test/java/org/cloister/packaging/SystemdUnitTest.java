@@ -212,7 +212,7 @@ class SystemdUnitTest {
         assertThat(Files.readAllLines(timer)).contains("OnCalendar=hourly");
         Files.writeString(
                 folder.resolve(LOGS),
-                Files.readString(FOLDER.resolve(LOGS)).replaceAll("(?m)^(Exec(?:Start|Reload))=\\S+", "$1=/bin/true"));
+                Files.readString(FOLDER.resolve(LOGS)).replaceAll("(?m)^ExecStart=\\S+", "ExecStart=/bin/true"));
         Path copy = Files.copy(timer, folder.resolve("agent-host-logs.timer"));
         assertThat(analyze("verify", "--man=no", copy.toString()).text()).isEmpty();
         Path wrong = Files.writeString(folder.resolve("wrong.timer"), Files.readString(timer) + "\nNoSuch=1\n");

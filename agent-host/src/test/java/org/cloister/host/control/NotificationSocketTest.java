@@ -38,11 +38,11 @@ class NotificationSocketTest {
     }
 
     @Test
-    void a_socket_that_nobody_reads_or_that_has_no_valid_name_is_named() {
-        String nobody = folder.resolve("nobody").toString();
-        assertThatThrownBy(() -> NotificationSocket.send(nobody, STATE))
+    void a_socket_that_is_missing_or_has_no_valid_name_is_named() {
+        String missing = folder.resolve("missing").toString();
+        assertThatThrownBy(() -> NotificationSocket.send(missing, STATE))
                 .isInstanceOf(IOException.class)
-                .hasMessage(nobody + ": No such file or directory");
+                .hasMessage(missing + ": No such file or directory");
         assertThatThrownBy(() -> NotificationSocket.send("/" + "x".repeat(107), STATE))
                 .hasMessageEndingWith("expected a path of 1 to 107 bytes, got 108");
         assertThatThrownBy(() -> NotificationSocket.send("", STATE))

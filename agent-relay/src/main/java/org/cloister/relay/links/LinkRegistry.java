@@ -46,7 +46,7 @@ public final class LinkRegistry implements AttachedAgents {
      * Registers the link as the one that serves the name. The first claim stays valid while its link is open, unless
      * the name's owner is known: the relay cannot authenticate the VM behind a name; the peers of its circuits do.
      * The newest link of a peer takes a name over from an older one: its end may not have reached the relay, and then
-     * nobody answers there.
+     * no agent answers there.
      *
      * @param owner the host on which the VM of this name runs, if known
      * @return whether the claim was accepted, and which link it displaced

@@ -126,7 +126,7 @@ class RelayCircuitTest {
         assertThat(fixture.metrics.claimsRefused.getCount()).isEqualTo(1);
     }
 
-    /** As after a break in the network, of which the relay hears when nobody answers its ping. */
+    /** As after a break in the network, which the relay finds only when its ping has no answer. */
     @Test
     void a_host_that_dials_again_takes_its_names_over_from_its_link_before() throws Exception {
         open(atTarget, atOpener);
