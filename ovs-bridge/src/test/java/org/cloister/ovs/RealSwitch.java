@@ -150,8 +150,11 @@ final class RealSwitch implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        holder.destroyForcibly();
-        ProcessHandle.of(first).ifPresent(ProcessHandle::destroyForcibly);
+        holder.destroyForcibly().onExit().join();
+        // The namespace's first process ends last.
+        ProcessHandle.of(first)
+                .filter(ProcessHandle::destroyForcibly)
+                .ifPresent(each -> each.onExit().join());
         try (Stream<Path> files = Files.walk(folder)) {
             for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(file);

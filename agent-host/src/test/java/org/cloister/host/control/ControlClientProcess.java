@@ -80,7 +80,7 @@ final class ControlClientProcess implements AutoCloseable {
 
     @Override
     public void close() throws IOException {
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().join();
         out.close();
     }
 }

@@ -155,9 +155,10 @@ public final class RelayServerProcess implements AutoCloseable {
         }
     }
 
+    /** Returns when it has ended: the next one may have the same port. */
     @Override
     public void close() {
         process.descendants().forEach(ProcessHandle::destroyForcibly);
-        process.destroyForcibly();
+        process.destroyForcibly().onExit().join();
     }
 }
