@@ -95,6 +95,9 @@ final class HostPreflight implements AutoCloseable {
                         why -> LOG.error("preflight check failed: {}; this host starts no VM until it passes", why));
                 firstRun.countDown();
             } while (result.failure.isPresent() && !closing.await(RETRY_INTERVAL.toSeconds(), TimeUnit.SECONDS));
+            if (result.failure.isEmpty()) {
+                LOG.info("preflight passed: this host starts VMs");
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -131,7 +134,7 @@ final class HostPreflight implements AutoCloseable {
 
     private HostVmDefaults defaults(PreflightReport examination) throws IOException {
         HostVmConfig vm = config.vm();
-        Accelerator accelerator = accelerator(examination, vm);
+        Accelerator accelerator = accelerator(examination, vm.accelerator());
         SevCapabilities sev =
                 vm.launchSecurity() == SevDecision.Mode.OFF ? SevCapabilities.NONE : hypervisor.sevCapabilities();
         return new HostVmDefaults(
@@ -145,15 +148,23 @@ final class HostPreflight implements AutoCloseable {
                 VlanTrunk.mtu(config.bridge()));
     }
 
-    private static Accelerator accelerator(PreflightReport examination, HostVmConfig vm) throws IOException {
-        boolean kvm = examination.findings().stream()
-                .anyMatch(finding -> finding.check().equals(KVM) && finding.severity() == FindingSeverity.OK);
-        Accelerator found = kvm ? Accelerator.KVM : Accelerator.TCG;
-        if (vm.accelerator().orElse(found) == Accelerator.KVM && !kvm) {
-            throw new IOException("kvm: no guest runs with KVM on this host; see agentctl doctor --check kvm,"
-                    + " or set vm.accelerator = \"tcg\" for emulated VMs");
+    /**
+     * Returns how this host's VMs run.
+     *
+     * @param configured accelerator of the configuration
+     * @throws IOException if KVM is configured and the check of it found why no guest runs with it
+     */
+    static Accelerator accelerator(PreflightReport examination, Optional<Accelerator> configured) throws IOException {
+        PreflightFinding kvm = examination.findings().stream()
+                .filter(finding -> finding.check().equals(KVM))
+                .findFirst()
+                .orElseThrow();
+        boolean works = kvm.severity() == FindingSeverity.OK;
+        Accelerator accelerator = configured.orElse(works ? Accelerator.KVM : Accelerator.TCG);
+        if (accelerator == Accelerator.KVM && !works) {
+            throw new IOException(text(kvm));
         }
-        return vm.accelerator().orElse(found);
+        return accelerator;
     }
 
     private static String text(PreflightFinding finding) {
