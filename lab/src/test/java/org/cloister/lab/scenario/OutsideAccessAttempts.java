@@ -70,8 +70,11 @@ record OutsideAccessAttempts(ProjectFixture project) {
                 List.of(main + ":6817", main + ":2049", main + ":6819", project.member.address(job) + ":6818");
         String line = "bash reach.sh " + String.join(" ", ends);
         project.member.put(ProjectJobTest.DEMO.resolve("reach.sh"));
+        // A login reaches no storage, a worker does.
         assertThat(project.member.runSsh(line).lines())
-                .allMatch(end -> end.endsWith(": reached") || end.startsWith(ends.get(2)));
+                .contains(ends.get(0) + ": reached", ends.get(1) + ": not reached", ends.get(3) + ": reached");
+        assertThat(project.member.runSsh("srun --overlap --jobid=" + job + " bash reach.sh " + ends.get(1)))
+                .isEqualToIgnoringNewLines(ends.get(1) + ": reached");
         List<String> nothing = ends.stream().map(end -> end + ": not reached").toList();
         other.member.put(ProjectJobTest.DEMO.resolve("reach.sh"));
         assertThat(other.member.runSsh(line).lines()).containsExactlyElementsOf(nothing);
