@@ -22,7 +22,8 @@ import java.util.concurrent.TimeUnit;
 
 /** The relay as its unit starts it: a process with a configuration's file, and its words in a file. */
 public final class RelayServerProcess implements AutoCloseable {
-    private static final int WAIT_S = 40;
+    /** For what happens at once, and takes long on a busy machine. */
+    static final int WAIT_S = 40;
 
     private final Process process;
     private final Path words;

@@ -67,7 +67,8 @@ class RelayServerProcessTest {
                 assertThat(systemd.rest()).doesNotContain("STOPPING=1");
                 relay.terminate();
                 systemd.await("STOPPING=1");
-                assertThat(host.losses.poll(40, TimeUnit.SECONDS)).contains("draining");
+                assertThat(host.losses.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS))
+                        .contains("draining");
             }
             assertThat(relay.status()).as("128 + SIGTERM").isEqualTo(143);
             assertThat(socket).as("after an orderly end").doesNotExist();
@@ -163,7 +164,8 @@ class RelayServerProcessTest {
                 revoked = new TestAgent(fixture, bad, address());
                 revoked.attachment();
                 RelayServerProcess.request(socket, "POST /deliveries", TestSite.list(fixture.site.authority, 2, bad));
-                assertThat(revoked.losses.poll(40, TimeUnit.SECONDS)).isNotNull();
+                assertThat(revoked.losses.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS))
+                        .isNotNull();
                 revoked.close();
                 CircuitRecorder opened = CircuitRecorder.keeping();
                 circuitWorks(host, opened);
@@ -175,7 +177,8 @@ class RelayServerProcessTest {
                     RelayServerProcess.start(words, config).serving(port)) {
                 circuitWorks(host, CircuitRecorder.keeping());
                 try (TestAgent again = new TestAgent(fixture, bad, address())) {
-                    assertThat(again.losses.poll(40, TimeUnit.SECONDS)).isNotNull();
+                    assertThat(again.losses.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS))
+                            .isNotNull();
                     assertThat(again.attachments).isEmpty();
                 }
                 assertThat(RelayServerProcess.request(socket, "GET /status")).contains("\"revocation_lists\":3");
@@ -201,7 +204,8 @@ class RelayServerProcessTest {
                     TestAgent host = new TestAgent(fixture, fixture.credential(RelayFixture.HOST), address());
                     TestAgent revoked = new TestAgent(fixture, bad, address())) {
                 assertThat(host.attachment()).isNotNull();
-                assertThat(revoked.losses.poll(40, TimeUnit.SECONDS)).isNotNull();
+                assertThat(revoked.losses.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS))
+                        .isNotNull();
                 assertThat(revoked.attachments).isEmpty();
                 assertThat(relay.isAlive()).isTrue();
             }

@@ -89,7 +89,7 @@ public final class TestAgent implements AgentLinkListener, AutoCloseable {
     }
 
     public AgentAttachStream attachment() throws InterruptedException {
-        return require(attachments.poll(40, TimeUnit.SECONDS), "no attachment; lost: " + losses);
+        return require(attachments.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS), "no attachment; lost: " + losses);
     }
 
     /** Serves a VM's name, with the VM inside this process. */
@@ -98,7 +98,7 @@ public final class TestAgent implements AgentLinkListener, AutoCloseable {
             throws InterruptedException {
         answer(name, own, application);
         attachment.serve(name);
-        return require(served.poll(40, TimeUnit.SECONDS), "no answer to serve");
+        return require(served.poll(RelayServerProcess.WAIT_S, TimeUnit.SECONDS), "no answer to serve");
     }
 
     /** Answers dials to a name, whether it is served or not; without a credential it lets them wait. */
