@@ -55,7 +55,7 @@ class SiteUnitsTest {
             try kvm sh -c ': <>/dev/kvm'
             try disk sh -c ': </dev/vda'
             try new-disk mknod /run/cloister/disk b 254 0
-            rm -f /var/lib/cloister/host/probe /var/lib/cloister/host/su /run/cloister/probe
+            rm -f /var/lib/cloister/host/probe /var/lib/cloister/host/su /run/cloister/probe /run/cloister/disk
             """;
 
     /** Of the unit's probe: all else is refused. */
