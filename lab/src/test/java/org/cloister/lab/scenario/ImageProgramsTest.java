@@ -33,8 +33,18 @@ class ImageProgramsTest {
             Pattern.compile("(?:(?:runChecked|succeed|run)\\(\\s*\\(?(?:\"[^\"]*\",\\s*(?=List))?(?:List\\.of\\(\\s*)?"
                     + "|List\\.of\\(\\s*|await\\([A-Z]+, \"[^\"]*\", )\"([a-z/][a-z0-9./-]*)(?=[\" ])");
     /** What begins a list or an argument and is no program. */
-    private static final Set<String> WORDS =
-            Set.of("create", "delete", "error", "nfsv4leasetime", "ping", "restart", "show", "stop", "table", "update");
+    private static final Set<String> WORDS = Set.of(
+            "create",
+            "daemon-reload",
+            "delete",
+            "error",
+            "nfsv4leasetime",
+            "ping",
+            "restart",
+            "show",
+            "stop",
+            "table",
+            "update");
     /** What units, other programs and members run. */
     private static final List<String> BEHIND = List.of(
             "bash",
