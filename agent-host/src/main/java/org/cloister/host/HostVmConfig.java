@@ -44,6 +44,7 @@ public record HostVmConfig(
         Optional<Path> drives,
         Duration leaseAge) {
     private static final int HOUR_S = 3600;
+    private static final int DAY_S = 24 * HOUR_S;
     /** Half of it is longer than the 90 s for which an NFS 4 server answers nothing after its start. */
     private static final Duration DRIVE = Duration.ofMinutes(4);
 
@@ -87,6 +88,7 @@ public record HostVmConfig(
                         number(toml, "memory.qemu-one-in", 1)),
                 new VmTimeouts(
                         toml.seconds("times.register", Duration.ofMinutes(5), 10, HOUR_S),
+                        toml.seconds("times.unresponsive", Duration.ofMinutes(10), 10, DAY_S),
                         toml.seconds("times.power-off", Duration.ofSeconds(20), 0, HOUR_S)),
                 toml.seconds("times.round", Duration.ofSeconds(60), 1, 60),
                 HostConfig.path(toml, "vm.drives"),

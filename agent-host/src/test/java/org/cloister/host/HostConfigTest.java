@@ -84,6 +84,7 @@ class HostConfigTest {
                         [times]
                         round = 61
                         drive = 11
+                        unresponsive = 9
                         """))
                 .satisfiesExactly(
                         each -> assertThat(each)
@@ -110,7 +111,8 @@ class HostConfigTest {
                                 .isEqualTo("18: memory.hugepages-kib: hugepages: want 2048 or 1048576 KiB, have 64"),
                         each -> assertThat(each).isEqualTo("19: memory.guest-mib: want 0 to 16777216, have -1"),
                         each -> assertThat(each).isEqualTo("21: times.round: want 1 to 60, have 61"),
-                        each -> assertThat(each).isEqualTo("22: times.drive: want 12 to 3600, have 11"));
+                        each -> assertThat(each).isEqualTo("22: times.drive: want 12 to 3600, have 11"),
+                        each -> assertThat(each).isEqualTo("23: times.unresponsive: want 10 to 86400, have 9"));
     }
 
     @Test

@@ -7,6 +7,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.evidence.AttestationClaims;
 import org.cloister.protocol.evidence.EvidenceMessage;
@@ -15,6 +16,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.transport.channel.VmForwarder;
 import org.cloister.transport.channel.VmPort;
 import org.cloister.transport.channel.VmPortListener;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,13 +30,15 @@ final class VmChannel implements VmPortListener, AutoCloseable {
      * Objects that all channels of a host share.
      *
      * @param writer executes work that blocks
+     * @param nowNs as {@link System#nanoTime}
      */
     record Dependencies(
             Executor writer,
             VmEvidenceIssuer evidence,
             AssignmentSource assignments,
             GuestRegistrationListener registrationListener,
-            ChannelMetrics metrics) {}
+            ChannelMetrics metrics,
+            LongSupplier nowNs) {}
 
     private final ChannelPlan plan;
     private final EventLoop loop;
@@ -45,7 +49,9 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     /** Set once the guest has registered; used on the event loop only. */
     private boolean registered;
 
-    private volatile boolean attached;
+    /** Time at which the agent's last session ended or this channel was opened; null while the agent is attached. */
+    private volatile @Nullable Long detachedNs;
+
     private volatile boolean closed;
 
     /** @throws IllegalArgumentException if another channel has one of its names */
@@ -53,6 +59,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
         this.plan = plan;
         this.loop = loop;
         this.shared = shared;
+        this.detachedNs = shared.nowNs.getAsLong();
         this.port = forwarding.open(loop, plan.socket(), plan.names(), this);
     }
 
@@ -61,7 +68,13 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     }
 
     boolean isAttached() {
-        return attached;
+        return detachedNs == null;
+    }
+
+    /** Returns for how long the agent has had no session; zero while it is attached. */
+    Duration withoutSession() {
+        Long sinceNs = detachedNs;
+        return sinceNs == null ? Duration.ZERO : Duration.ofNanos(shared.nowNs.getAsLong() - sinceNs);
     }
 
     void requestShutdown(Duration within) {
@@ -83,7 +96,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onAttached() {
-        attached = true;
+        detachedNs = null;
         if (!registered) {
             registered = true;
             recordRegistration();
@@ -92,7 +105,14 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onSessionClosed() {
-        attached = false;
+        detach();
+    }
+
+    /** A session in which the agent did not attach leaves the time as it is. */
+    private void detach() {
+        if (detachedNs == null) {
+            detachedNs = shared.nowNs.getAsLong();
+        }
     }
 
     /**
@@ -203,7 +223,7 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        attached = false;
+        detach();
         port.close();
     }
 }

@@ -9,6 +9,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.cloister.transport.channel.VmForwarder;
 import org.slf4j.Logger;
@@ -29,14 +30,18 @@ public final class VmChannels implements AutoCloseable {
     /** Open channels by UUID. */
     private final Map<String, VmChannel> open = new HashMap<>();
 
-    /** @param forwarding carries circuits over the host's own link */
+    /**
+     * @param forwarding carries circuits over the host's own link
+     * @param nowNs as {@link System#nanoTime}
+     */
     public VmChannels(
             EventLoopGroup loops,
             VmForwarder forwarding,
             VmEvidenceIssuer evidence,
             AssignmentSource assignments,
             GuestRegistrationListener registration,
-            ChannelMetrics metrics) {
+            ChannelMetrics metrics,
+            LongSupplier nowNs) {
         this.loops = loops;
         this.forwarding = forwarding;
         this.writer = new ThreadPoolExecutor(1, 1, IDLE_S, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), task -> {
@@ -45,7 +50,7 @@ public final class VmChannels implements AutoCloseable {
             return thread;
         });
         writer.allowCoreThreadTimeOut(true);
-        this.shared = new VmChannel.Dependencies(writer, evidence, assignments, registration, metrics);
+        this.shared = new VmChannel.Dependencies(writer, evidence, assignments, registration, metrics, nowNs);
     }
 
     /**
@@ -115,6 +120,15 @@ public final class VmChannels implements AutoCloseable {
     /** Returns the number of VMs whose agent is attached now. */
     public synchronized int countAttached() {
         return (int) open.values().stream().filter(VmChannel::isAttached).count();
+    }
+
+    /**
+     * Returns for how long the VM's agent has had no session with this process; zero if it has one, or the VM has no
+     * channel.
+     */
+    public synchronized Duration withoutSession(String uuid) {
+        VmChannel channel = open.get(uuid);
+        return channel == null ? Duration.ZERO : channel.withoutSession();
     }
 
     @Override

@@ -11,10 +11,8 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.cloister.daemon.ProcessAbort;
 import org.cloister.daemon.SystemdNotifier;
 import org.cloister.daemon.SystemdWatchdog;
@@ -43,7 +41,7 @@ import org.cloister.host.reconcile.ReconcilePass;
 import org.cloister.host.reconcile.ResourceKind;
 import org.cloister.host.reconcile.VmBuilder;
 import org.cloister.host.reconcile.VmLedger;
-import org.cloister.host.reconcile.VmLedgerEntry;
+import org.cloister.host.reconcile.VmTimeouts;
 import org.cloister.host.resources.BridgePorts;
 import org.cloister.host.resources.DomainProcesses;
 import org.cloister.host.resources.LocalHostBackend;
@@ -176,7 +174,7 @@ final class HostDaemon implements AutoCloseable {
         VmRuns runs = manage(vmRuns(localState, preparation, drives, healthMonitor));
 
         VmForwarder forwarder = new VmForwarder(name, new HostLinkListener(claims, headWitness));
-        Consumer<VmLedger> channelUpdates = channelUpdates(state, key, localState, runs, forwarder, loops);
+        ChannelUpdates channelUpdates = channelUpdates(state, key, localState, runs, forwarder, loops);
         localState.hypervisor.setListener(event -> {
             readiness.onHypervisorEvent(event);
             localState.reconcileLoop.onHypervisorEvent(event);
@@ -270,35 +268,34 @@ final class HostDaemon implements AutoCloseable {
                 System::nanoTime);
     }
 
-    /** Opens the VMs' channels and returns the action that updates them after each reconcile pass. */
-    private Consumer<VmLedger> channelUpdates(
+    private ChannelUpdates channelUpdates(
             Path state, SigningKey key, LocalState localState, VmRuns runs, VmForwarder forwarder, EventLoopGroup loops)
             throws IOException {
         HostMetrics metrics = localState.metrics;
+        VmFolders folders = localState.resources.folders();
+        VmTimeouts times = config.vm().timeouts();
         EvidenceFileStore statements = new EvidenceFileStore(Files.createDirectories(state.resolve("statements")));
         VmEvidenceIssuer evidenceIssuer = new VmEvidenceIssuer(name.id(), key, statements, clock, metrics.channels());
         VmChannels channels = manage(new VmChannels(
                 loops,
                 forwarder,
                 evidenceIssuer,
-                localState.resources.folders()::assignment,
+                folders::assignment,
                 runs::onRegistered,
-                metrics.channels()));
+                metrics.channels(),
+                System::nanoTime));
         metrics.registerChannels(channels);
-        GuestShutdownNotifier shutdownNotifier =
-                new GuestShutdownNotifier(localState.ledger, config.vm().timeouts(), clock, channels);
+        GuestShutdownNotifier shutdownNotifier = new GuestShutdownNotifier(localState.ledger, times, clock, channels);
         runs.setEndListener(shutdownNotifier::onEndRecorded);
-        return ledger -> {
-            reconcileChannels(ledger.entries(), localState.resources.folders(), shutdownNotifier, channels);
-            retainEvidence(evidenceIssuer, ledger);
-        };
+        return new ChannelUpdates(
+                localState.ledger, folders, times, channels, evidenceIssuer, shutdownNotifier, localState.terminator);
     }
 
     private static void startPasses(
             LocalState localState,
             NodeHealthMonitor healthMonitor,
             StatementReporter reporter,
-            Consumer<VmLedger> channelUpdates,
+            ChannelUpdates channelUpdates,
             Optional<DriveLeaseMonitor> drives,
             VmRuns runs) {
         localState.reconcileLoop.start((outcome, took) -> {
@@ -307,7 +304,7 @@ final class HostDaemon implements AutoCloseable {
             localState.statements.onPass(outcome.done(), outcome.isClean(), localState.ledger::entries);
             reporter.poll();
             if (outcome.neverAnswered().isEmpty()) {
-                channelUpdates.accept(localState.ledger);
+                channelUpdates.update();
             }
             drives.ifPresent(each -> each.onPass(outcome.neverAnswered().isEmpty()));
             runs.onPass(outcome);
@@ -348,28 +345,6 @@ final class HostDaemon implements AutoCloseable {
 
     private CertifiedPeerVerifier restrictToNames(CertifiedPeerVerifier trust) {
         return config.relayNames().isEmpty() ? trust : trust.among(config.relayNames());
-    }
-
-    /**
-     * Gives each running or starting VM a channel; a VM that is asked to shut down keeps it until its time for that has
-     * passed.
-     */
-    static void reconcileChannels(
-            List<VmLedgerEntry> entries,
-            VmFolders folders,
-            GuestShutdownNotifier shutdownNotifier,
-            VmChannels channels) {
-        channels.reconcile(ChannelPlanner.plans(entries, folders, shutdownNotifier::mayUseChannel));
-        entries.forEach(shutdownNotifier::notifyGuest);
-    }
-
-    private static void retainEvidence(VmEvidenceIssuer evidenceIssuer, VmLedger ledger) {
-        try {
-            evidenceIssuer.retain(
-                    () -> ledger.entries().stream().map(VmLedgerEntry::owner).toList());
-        } catch (IOException e) {
-            LOG.warn("evidence statements of former VMs cannot be deleted: {}", e.getMessage());
-        }
     }
 
     private void serve(EventLoopGroup loops, HostMetrics metrics, HostReadiness readiness) throws IOException {

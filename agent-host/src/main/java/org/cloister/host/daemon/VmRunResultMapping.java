@@ -63,20 +63,12 @@ final class VmRunResultMapping {
      * @param phase the last that the VM reached
      */
     static VmRunResult of(VmTermination end, VmRunPhase phase) {
-        boolean registered = phase.compareTo(VmRunPhase.REGISTERED) >= 0;
         return switch (end.why()) {
             case ASKED -> new VmRunResult(VmRunCode.STOPPED, phase, "the VM was stopped on request", "");
             case STEP_GONE ->
                 new VmRunResult(
                         VmRunCode.STOPPED, phase, "the VM's job step has ended, or the VM was moved out of it", "");
-            case DOMAIN_GONE ->
-                registered
-                        ? new VmRunResult(VmRunCode.DONE, phase, "the guest powered off", "")
-                        : new VmRunResult(
-                                VmRunCode.GUEST,
-                                phase,
-                                "the guest powered off before it registered",
-                                "see libvirt's log of the domain, and try the image with lab/guest");
+            case DOMAIN_GONE -> poweredOff(phase);
             case DIED ->
                 new VmRunResult(
                         VmRunCode.GUEST,
@@ -101,6 +93,12 @@ final class VmRunResultMapping {
                         phase,
                         "the guest did not register in time",
                         "raise times.register where machines are slow, or check the image");
+            case UNRESPONSIVE ->
+                new VmRunResult(
+                        VmRunCode.GUEST,
+                        phase,
+                        "the guest's agent had no session with this host for too long",
+                        "raise times.unresponsive where jobs are suspended or hosts overloaded, or check the guest");
             case INTERRUPTED ->
                 new VmRunResult(VmRunCode.UNAVAILABLE, phase, "agent-host was restarted during the VM's start", "");
             case FAILED ->
@@ -121,5 +119,15 @@ final class VmRunResultMapping {
                 new VmRunResult(
                         VmRunCode.HOST, phase, "agent-host has no record of the VM", "see agentctl host ledger");
         };
+    }
+
+    private static VmRunResult poweredOff(VmRunPhase phase) {
+        return phase.compareTo(VmRunPhase.REGISTERED) >= 0
+                ? new VmRunResult(VmRunCode.DONE, phase, "the guest powered off", "")
+                : new VmRunResult(
+                        VmRunCode.GUEST,
+                        phase,
+                        "the guest powered off before it registered",
+                        "see libvirt's log of the domain, and try the image with lab/guest");
     }
 }

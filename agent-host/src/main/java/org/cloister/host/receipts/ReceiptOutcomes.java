@@ -27,7 +27,7 @@ final class ReceiptOutcomes {
             case DOMAIN_GONE -> VmEndReason.GONE;
             case DIED -> VmEndReason.DIED;
             case NOT_REGISTERED -> VmEndReason.UNREGISTERED;
-            case STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN, DRIVE_SILENT -> VmEndReason.FAILED;
+            case UNRESPONSIVE, STOPPED, LOST, INTERRUPTED, FAILED, ORPHAN, DRIVE_SILENT -> VmEndReason.FAILED;
         };
     }
 

@@ -27,6 +27,8 @@ public record VmTermination(Why why, String at, long atMs) {
         LOST,
         /** The guest did not register in time. */
         NOT_REGISTERED,
+        /** The guest registered, and later its agent had no session with this host for too long. */
+        UNRESPONSIVE,
         /** The daemon ended while it built the VM. */
         INTERRUPTED,
         /** A start step failed. */

@@ -9,11 +9,24 @@ import java.util.OptionalLong;
  * Time limits of a VM.
  *
  * @param register from the claim until its guest has registered
+ * @param unresponsive from the end of the last session of a registered guest's agent, or from agent-host's start, until
+ *     the VM is ended
  * @param powerOff from the stop request until its domain is destroyed
  */
-public record VmTimeouts(Duration register, Duration powerOff) {
+public record VmTimeouts(Duration register, Duration unresponsive, Duration powerOff) {
     boolean isOverdue(VmLedgerEntry entry, long nowMs) {
         return nowMs - entry.claimedMs() >= register.toMillis();
+    }
+
+    /**
+     * Returns whether a VM must end because its agent hangs.
+     *
+     * @param withoutSession for how long the agent has had no session
+     */
+    public boolean isUnresponsive(VmLedgerEntry entry, Duration withoutSession) {
+        return entry.step() == VmStartStep.REGISTERED
+                && !entry.isEnding()
+                && withoutSession.compareTo(unresponsive) >= 0;
     }
 
     boolean isPowerOffPending(VmTermination end, long nowMs) {

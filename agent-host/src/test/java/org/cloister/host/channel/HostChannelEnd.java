@@ -7,9 +7,11 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyPairGenerator;
 import java.security.spec.ECGenParameterSpec;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.cloister.base.encoding.Digest;
 import org.cloister.host.vm.ResourceOwner;
 import org.cloister.protocol.circuit.CloseReason;
@@ -29,6 +31,9 @@ import org.cloister.transport.link.AgentLinkListener;
 public final class HostChannelEnd implements AutoCloseable {
     private static final String PROJECT = "a".repeat(52);
 
+    /** Moves by a test's hand alone. */
+    private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1);
+
     final MetricRegistry registry = new MetricRegistry();
     final ChannelMetrics metrics = new ChannelMetrics(registry, "");
     final VmForwarder forwarding = new VmForwarder(new CertificateName("n1", "host", "site"), new DetachedAgent());
@@ -47,7 +52,7 @@ public final class HostChannelEnd implements AutoCloseable {
             AssignmentSource assignments,
             GuestRegistrationListener registration) {
         evidence = new VmEvidenceIssuer("n1", key, new EvidenceFileStore(statements), InstantSource.system(), metrics);
-        channels = new VmChannels(loops, forwarding, evidence, assignments, registration, metrics);
+        channels = new VmChannels(loops, forwarding, evidence, assignments, registration, metrics, nowNs::get);
     }
 
     public static SigningKey key(SignatureCurve curve) throws IOException, GeneralSecurityException {
@@ -58,6 +63,15 @@ public final class HostChannelEnd implements AutoCloseable {
 
     public VmChannels channels() {
         return channels;
+    }
+
+    public VmEvidenceIssuer evidence() {
+        return evidence;
+    }
+
+    /** Moves the channels' clock. */
+    public void advance(Duration time) {
+        nowNs.addAndGet(time.toNanos());
     }
 
     static ResourceOwner owner(int number) {

@@ -43,7 +43,8 @@ import org.cloister.transport.tls.TlsCredential;
  */
 @SuppressWarnings("NullAway") // what nobody here uses is not there
 public final class HostChannelFixture implements AutoCloseable {
-    private static final VmTimeouts TIMES = new VmTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(5));
+    private static final VmTimeouts TIMES =
+            new VmTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(5), Duration.ofMinutes(5));
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final VmLedger ledger;
@@ -109,10 +110,11 @@ public final class HostChannelFixture implements AutoCloseable {
             self.answered().incrementAndGet();
             return folders.assignment(owner);
         };
-        channels = new VmChannels(loops, forwarding, evidence, assignments, runs::onRegistered, metrics.channels());
+        channels = new VmChannels(
+                loops, forwarding, evidence, assignments, runs::onRegistered, metrics.channels(), System::nanoTime);
         GuestShutdownNotifier shutdownNotifier = new GuestShutdownNotifier(ledger, TIMES, clock, channels);
         runs.setEndListener(shutdownNotifier::onEndRecorded);
-        HostDaemon.reconcileChannels(ledger.entries(), folders, shutdownNotifier, channels);
+        new ChannelUpdates(ledger, folders, TIMES, channels, evidence, shutdownNotifier, terminator).update();
         link = new AgentLink(
                 loops,
                 new AgentLink.Settings(List.of(self.relay()), self::own, each -> each, self.trustStore(), "agent-host"),

@@ -46,6 +46,7 @@ class VmRunResultMappingTest {
         expected.put(Why.ASKED, VmRunCode.STOPPED);
         expected.put(Why.STEP_GONE, VmRunCode.STOPPED);
         expected.put(Why.NOT_REGISTERED, VmRunCode.GUEST);
+        expected.put(Why.UNRESPONSIVE, VmRunCode.GUEST);
         expected.put(Why.INTERRUPTED, VmRunCode.UNAVAILABLE);
         expected.put(Why.STOPPED, VmRunCode.HOST);
         expected.put(Why.LOST, VmRunCode.HOST);

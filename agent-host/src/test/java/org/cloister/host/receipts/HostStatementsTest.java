@@ -42,6 +42,7 @@ class HostStatementsTest {
             Map.entry(VmTermination.Why.DOMAIN_GONE, VmEndReason.GONE),
             Map.entry(VmTermination.Why.DIED, VmEndReason.DIED),
             Map.entry(VmTermination.Why.NOT_REGISTERED, VmEndReason.UNREGISTERED),
+            Map.entry(VmTermination.Why.UNRESPONSIVE, VmEndReason.FAILED),
             Map.entry(VmTermination.Why.STOPPED, VmEndReason.FAILED),
             Map.entry(VmTermination.Why.LOST, VmEndReason.FAILED),
             Map.entry(VmTermination.Why.INTERRUPTED, VmEndReason.FAILED),

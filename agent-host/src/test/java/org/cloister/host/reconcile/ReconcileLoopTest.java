@@ -88,7 +88,7 @@ class ReconcileLoopTest {
     private void play(Scenario scenario) throws Exception {
         InstantSource clock = InstantSource.system();
         try (VmLedger ledger = VmLedger.open(folder.resolve("ledger"))) {
-            VmTimeouts times = new VmTimeouts(Duration.ofMinutes(5), Duration.ofSeconds(30));
+            VmTimeouts times = new VmTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(10), Duration.ofSeconds(30));
             ReconcilePass round = new ReconcilePass(ledger, new VmBuilder(ledger, clock), machine, times, clock);
             ReconcileLoop.FirstFullPassAction ports = () -> {
                 reported.incrementAndGet();

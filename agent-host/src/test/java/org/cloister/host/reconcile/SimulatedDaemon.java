@@ -18,7 +18,8 @@ import org.cloister.host.vm.StartFailed;
  * lives.
  */
 final class SimulatedDaemon {
-    static final VmTimeouts TIMES = new VmTimeouts(Duration.ofMinutes(5), Duration.ofSeconds(30));
+    static final VmTimeouts TIMES =
+            new VmTimeouts(Duration.ofMinutes(5), Duration.ofMinutes(10), Duration.ofSeconds(30));
 
     private final FakeHostBackend machine;
     private final Path file;

@@ -163,7 +163,7 @@ public final class VmPlanSamples {
         folders.make(plan, assignment);
     }
 
-    static AssignmentMessage.Assigned assignment(ResourceOwner owner) {
+    public static AssignmentMessage.Assigned assignment(ResourceOwner owner) {
         return new AssignmentMessage.Assigned(
                 WorkerName.of(owner.ticket(), owner.slot(), owner.project()),
                 owner.ticket(),

@@ -34,6 +34,7 @@ public record AgentHostMachine(
 
     private static final long SCRATCH_BUDGET = 1L << 30;
     private static final Duration REGISTER = Duration.ofMinutes(5);
+    private static final Duration UNRESPONSIVE = Duration.ofMinutes(10);
     private static final Duration PASS_PERIOD = Duration.ofSeconds(60);
 
     /**
@@ -72,7 +73,8 @@ public record AgentHostMachine(
      * @param machine what it inspects and changes
      */
     public ReconcileLoop rounds(HostBackend machine, Duration powerOff) {
-        ReconcilePass pass = new ReconcilePass(ledger, building, machine, new VmTimeouts(REGISTER, powerOff), clock);
+        VmTimeouts times = new VmTimeouts(REGISTER, UNRESPONSIVE, powerOff);
+        ReconcilePass pass = new ReconcilePass(ledger, building, machine, times, clock);
         ReconcileLoop loop = new ReconcileLoop(pass, parts.ports()::adoptFoundPorts, PASS_PERIOD, clock);
         parts.hypervisor().setListener(loop::onHypervisorEvent);
         return loop;

@@ -85,8 +85,8 @@ public final class ChannelHost implements AgentLinkListener {
                 metrics);
         GuestRegistrationListener firstWord = vm -> System.out.println("first word of " + vm.uuid());
         try (AgentLink link = new AgentLink(loops, terms, forwarding, new SecureRandom());
-                VmChannels channels =
-                        new VmChannels(loops, forwarding, evidence, vm -> Optional.empty(), firstWord, metrics)) {
+                VmChannels channels = new VmChannels(
+                        loops, forwarding, evidence, vm -> Optional.empty(), firstWord, metrics, System::nanoTime)) {
             channels.open(new ChannelPlan(owner(site), Path.of(args[1]), Set.of(site.controller()), facts(site)));
             System.out.println("begun " + link.getClass().getSimpleName() + " " + channels.count());
             new CountDownLatch(1).await();

@@ -29,8 +29,9 @@ public final class SiteHosts implements AutoCloseable {
      */
     public static final Duration AGAIN = Duration.ofSeconds(1);
 
+    private static final String REGISTERED = "registered";
     /** Phases of a VM whose guest has started; its agent may have registered. */
-    private static final List<String> AT_WORK = List.of("running", "registered");
+    private static final List<String> AT_WORK = List.of("running", REGISTERED);
 
     private static final String RELAY = "192.168.140.1:7443";
     private static final String SITE_END = "TCP-LISTEN:7443";
@@ -142,17 +143,34 @@ public final class SiteHosts implements AutoCloseable {
      * @return the number of the agent whose host it runs on, from 0
      */
     public int awaitRunning(String ticket) throws IOException {
+        return await(ticket, AT_WORK);
+    }
+
+    /**
+     * @param ticket or an opening
+     * @return the number of the agent whose host has a VM of it with an agent that registered, from 0
+     */
+    public int awaitRegistered(String ticket) throws IOException {
+        return await(ticket, List.of(REGISTERED));
+    }
+
+    private int await(String ticket, List<String> states) throws IOException {
         int[] found = {-1};
-        Poll.until("a VM of ticket " + ticket, LIMIT, "read agent-host's logs", AGAIN, () -> {
-            for (int i = 0; i < agents.size(); i++) {
-                if (vms(i).stream()
-                        .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)
-                                && AT_WORK.contains(vm.path("state").asText()))) {
-                    found[0] = i;
-                }
-            }
-            return found[0] >= 0;
-        });
+        Poll.until(
+                "a VM of ticket " + ticket + " that is one of " + states,
+                LIMIT,
+                "read agent-host's logs",
+                AGAIN,
+                () -> {
+                    for (int i = 0; i < agents.size(); i++) {
+                        if (vms(i).stream()
+                                .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)
+                                        && states.contains(vm.path("state").asText()))) {
+                            found[0] = i;
+                        }
+                    }
+                    return found[0] >= 0;
+                });
         return found[0];
     }
 

@@ -133,6 +133,31 @@ class AgentHostFaultsTest {
     }
 
     @Test
+    @RotatedScenario(9)
+    void a_guest_that_hangs_after_its_registration_ends_and_its_host_is_not_to_blame() throws Exception {
+        hosts.all.restartWith("unresponsive = 10\nround = 5");
+        try {
+            String ticket = hosts.order(1);
+            int number = hosts.all.awaitRunning(ticket);
+            hosts.all.awaitRegistered(ticket);
+            // QEMU answers nothing, as a guest whose only CPU repeats one instruction.
+            lab.hosts().get(number).command("pkill", "-STOP", "qemu-system").succeed();
+            Poll.until(
+                    "the end of a VM that hangs",
+                    SiteHosts.LIMIT.multipliedBy(2),
+                    "read agent-host's log",
+                    () -> hosts.all.logs().contains("why=UNRESPONSIVE"));
+            assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
+            hosts.awaitPart(ticket);
+            assertThat(hosts.all.logs())
+                    .containsPattern("VM .* of ticket " + ticket + ": its agent has had no session");
+            assertThat(hosts.reasons()).doesNotContain("cloister");
+        } finally {
+            hosts.all.restartWith("");
+        }
+    }
+
+    @Test
     void a_project_that_asks_for_too_much_scratch_is_refused_and_no_host_is_drained_for_it() throws Exception {
         String ticket = hosts.order(1, TOO_MUCH_MIB);
         assertThat(stage.vm.awaitEnd(ticket)).isEqualTo(TicketEnd.FAILED);
