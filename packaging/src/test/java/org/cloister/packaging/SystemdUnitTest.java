@@ -163,6 +163,14 @@ class SystemdUnitTest {
                 .contains("After=sysinit.target nss-user-lookup.target", "DefaultDependencies=no");
     }
 
+    /** The /dev of agent-host is made before ExecStart, and a host whose KVM is missing in it refuses work. */
+    @Test
+    void agent_hosts_own_dev_is_made_when_udev_has_loaded_kvm() throws IOException {
+        List<String> lines = Files.readAllLines(FOLDER.resolve("agent-host.service"));
+        assertThat(lines).contains("BindPaths=-/dev/net/tun -/dev/kvm -/dev/sev");
+        assertThat(lines).contains("ExecStartPre=-+/usr/bin/udevadm settle --timeout=60");
+    }
+
     @Test
     void the_sites_unit_gets_its_secret_as_a_credential_and_starts_only_where_it_is_configured() throws IOException {
         assertThat(Files.readAllLines(FOLDER.resolve("90-cloister.preset"))).contains("disable " + SITE);

@@ -23,6 +23,6 @@ record KvmCheck() implements PreflightCheck {
                         "no guest runs with KVM (for emulation in production set vm.accelerator = \"tcg\"): "
                                 + outcome.text(),
                         "switch on VT-x or AMD-V in the firmware (in a VM: nested virtualisation), then"
-                                + " modprobe kvm_intel or kvm_amd");
+                                + " modprobe kvm_intel or kvm_amd, and restart agent-host");
     }
 }
