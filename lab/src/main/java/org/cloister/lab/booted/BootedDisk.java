@@ -9,8 +9,8 @@ import org.cloister.lab.LabHome;
 /**
  * Disk of a release from which machines boot, made by {@code lab/disk}, and all that is needed to log in.
  *
- * @param folder contains {@code disk} (ext4), {@code vmlinuz}, {@code initrd.img}, {@code key} (root's, SSH) and {@code
- *     known_hosts}
+ * @param folder contains {@code disk} (ext4), {@code vmlinuz}, {@code initrd.img}, {@code append} (words
+ *     of the kernel's command line), {@code key} (root's, SSH) and {@code known_hosts}
  */
 public record BootedDisk(String suite, Path folder) {
     public static BootedDisk of(LabHome home, String suite) throws IOException {
@@ -31,6 +31,11 @@ public record BootedDisk(String suite, Path folder) {
 
     Path initrd() {
         return folder.resolve("initrd.img");
+    }
+
+    /** Returns the words that the kernel's command line needs for this disk; there may be none. */
+    String append() throws IOException {
+        return Files.readString(folder.resolve("append")).strip();
     }
 
     Path key() {

@@ -118,7 +118,7 @@ public final class BootedSite {
         machine.write("/etc/chrony/chrony.conf", source + "driftfile /var/lib/chrony/chrony.drift\nmakestep 1 3\n");
         machine.write(
                 "/etc/systemd/network/50-trunk.network", "[Match]\nName=eth1\n[Network]\nLinkLocalAddressing=no\n");
-        machine.succeed("systemctl restart chrony && networkctl reload");
+        machine.succeed("systemctl restart chrony systemd-networkd");
     }
 
     /** Returns the running site of this name. */

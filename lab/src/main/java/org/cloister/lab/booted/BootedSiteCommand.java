@@ -35,7 +35,7 @@ public final class BootedSiteCommand {
                             names = "--release",
                             defaultValue = "trixie",
                             paramLabel = "SUITE",
-                            description = "trixie or bookworm")
+                            description = "trixie, bookworm or trixie-selinux; lab/disk makes its disk")
                     String release,
             @Option(names = "--hosts", defaultValue = "1", description = "compute hosts") int hosts,
             @Option(names = "--memory", defaultValue = "6144", paramLabel = "MIB", description = "of each host")

@@ -1,5 +1,6 @@
 package org.cloister.lab.booted;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -14,7 +15,7 @@ final class QemuArguments {
 
     private QemuArguments() {}
 
-    static List<String> of(BootedMachine machine) {
+    static List<String> of(BootedMachine machine) throws IOException {
         List<String> argv = new ArrayList<>(List.of(
                 "qemu-system-x86_64",
                 "-name",
@@ -41,7 +42,7 @@ final class QemuArguments {
         return argv;
     }
 
-    private static List<String> boot(BootedMachine machine) {
+    private static List<String> boot(BootedMachine machine) throws IOException {
         String address =
                 "%s::%s1:255.255.255.0:%s:eth0:none".formatted(machine.address(), BootedNetwork.PREFIX, machine.name());
         return List.of(
@@ -51,7 +52,7 @@ final class QemuArguments {
                 machine.disk().initrd().toString(),
                 "-append",
                 "root=/dev/vda rw console=ttyS0 net.ifnames=0 ip=" + address + " systemd.hostname=" + machine.name()
-                        + units(machine),
+                        + units(machine) + " " + machine.disk().append(),
                 "-serial",
                 "file:" + machine.console());
     }
