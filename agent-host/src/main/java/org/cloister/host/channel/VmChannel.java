@@ -49,7 +49,10 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     /** Set once the guest has registered; used on the event loop only. */
     private boolean registered;
 
-    /** Time at which the agent's last session ended or this channel was opened; null while the agent is attached. */
+    /**
+     * Time at which the agent's last session ended or this channel was opened; null while the agent is attached. After
+     * the constructor it is written on the event loop only.
+     */
     private volatile @Nullable Long detachedNs;
 
     private volatile boolean closed;
@@ -105,12 +108,8 @@ final class VmChannel implements VmPortListener, AutoCloseable {
 
     @Override
     public void onSessionClosed() {
-        detach();
-    }
-
-    /** A session in which the agent did not attach leaves the time as it is. */
-    private void detach() {
-        if (detachedNs == null) {
+        // A session in which the agent did not attach leaves the time as it is.
+        if (isAttached()) {
             detachedNs = shared.nowNs.getAsLong();
         }
     }
@@ -223,7 +222,6 @@ final class VmChannel implements VmPortListener, AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        detach();
         port.close();
     }
 }

@@ -31,7 +31,7 @@ import org.cloister.transport.link.AgentLinkListener;
 public final class HostChannelEnd implements AutoCloseable {
     private static final String PROJECT = "a".repeat(52);
 
-    /** Moves by a test's hand alone. */
+    /** Moves by a test's hand alone, and begins where the number is about to overflow, as it may. */
     private final AtomicLong nowNs = new AtomicLong(Long.MAX_VALUE - 1);
 
     final MetricRegistry registry = new MetricRegistry();
