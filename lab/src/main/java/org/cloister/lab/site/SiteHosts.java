@@ -157,11 +157,7 @@ public final class SiteHosts implements AutoCloseable {
     private int await(String ticket, List<String> states) throws IOException {
         int[] found = {-1};
         Poll.until(
-                "a VM of ticket " + ticket + " that is one of " + states,
-                LIMIT,
-                "read agent-host's logs",
-                AGAIN,
-                () -> {
+                "a VM of ticket " + ticket + " in a state of " + states, LIMIT, "read agent-host's logs", AGAIN, () -> {
                     for (int i = 0; i < agents.size(); i++) {
                         if (vms(i).stream()
                                 .anyMatch(vm -> vm.path("ticket").asText().equals(ticket)

@@ -138,8 +138,7 @@ class AgentHostFaultsTest {
         hosts.all.restartWith("unresponsive = 10\nround = 5");
         try {
             String ticket = hosts.order(1);
-            int number = hosts.all.awaitRunning(ticket);
-            hosts.all.awaitRegistered(ticket);
+            int number = hosts.all.awaitRegistered(ticket);
             // QEMU answers nothing, as a guest whose only CPU repeats one instruction.
             lab.hosts().get(number).command("pkill", "-STOP", "qemu-system").succeed();
             Poll.until(
