@@ -121,10 +121,10 @@ class RestartedSlurmTest {
     @Test
     void a_waiting_job_that_names_a_node_after_a_restart_keeps_it_until_it_runs_on_another() throws IOException {
         long job = alice.submit(
-                "[ $SLURM_RESTART_COUNT ] || trap '' TERM; while sleep 1; do true; done",
+                "[ $SLURM_RESTART_COUNT ] || trap '' TERM; touch began-$SLURM_JOB_ID; while sleep 1; do true; done",
                 "--requeue",
                 "--output=/dev/null");
-        local.awaitState(job, "RUNNING");
+        awaitBegun(job);
         String node = show(job, "%N");
         alice.succeed("scontrol", "requeuehold", Long.toString(job));
         Path state = local.head().folder("var/spool/slurmctld").resolve("job_state");
@@ -181,12 +181,17 @@ class RestartedSlurmTest {
     }
 
     private void restart(long job) throws IOException {
-        Path home = local.homes().resolve("alice");
-        local.await("its first step", LIMIT, () -> Files.exists(home.resolve("began-" + job)));
+        awaitBegun(job);
         awaitKept(job);
         local.killController();
         local.startController();
         alice.succeed("touch", "again-" + job);
+    }
+
+    /** A job is RUNNING for slurmctld before its script has run a line. */
+    private void awaitBegun(long job) throws IOException {
+        Path home = local.homes().resolve("alice");
+        local.await("the job's first lines", LIMIT, () -> Files.exists(home.resolve("began-" + job)));
     }
 
     /** slurmctld writes jobs and nodes down some seconds late; what it had not is lost on a plain cluster too. */
