@@ -10,26 +10,30 @@ import org.cloister.host.reconcile.ReconcilePass;
 import org.cloister.host.reconcile.ResourceKind;
 
 /**
- * Decides whether this host accepts work: its components answer, it can clean up after VMs, and its preflight passed.
- * It queries nothing and uses the last reconcile pass and the last event.
+ * Decides whether this host accepts work: its components answer, it can clean up after VMs, its state has room, and its
+ * preflight passed. It uses the last reconcile pass and the last event, and queries the state's file system alone.
  */
 final class HostReadiness {
     private final Supplier<Optional<ReconcilePass.Outcome>> last;
     private final BooleanSupplier relay;
+    private final Supplier<Optional<String>> state;
     private final Supplier<Optional<String>> preflight;
     private volatile boolean libvirtLost;
 
     /**
      * @param last outcome of the last reconcile pass
      * @param relay whether a relay is attached
+     * @param state why nothing can be recorded; empty if something can
      * @param preflight why it has not passed; empty once it has
      */
     HostReadiness(
             Supplier<Optional<ReconcilePass.Outcome>> last,
             BooleanSupplier relay,
+            Supplier<Optional<String>> state,
             Supplier<Optional<String>> preflight) {
         this.last = last;
         this.relay = relay;
+        this.state = state;
         this.preflight = preflight;
     }
 
@@ -43,7 +47,6 @@ final class HostReadiness {
 
     List<HostStatus.Component> components() {
         boolean attached = relay.getAsBoolean();
-        Optional<String> failure = preflight.get();
         return List.of(
                 new HostStatus.Component("relay", attached, attached ? "attached" : "none attached"),
                 libvirtLost
@@ -51,7 +54,12 @@ final class HostReadiness {
                         : source("libvirt", ResourceKind.DOMAIN),
                 source("bridge", ResourceKind.PORT),
                 host(),
-                new HostStatus.Component("preflight", failure.isEmpty(), failure.orElse("passed")));
+                available("state", state.get(), "has room"),
+                available("preflight", preflight.get(), "passed"));
+    }
+
+    private static HostStatus.Component available(String name, Optional<String> failure, String text) {
+        return new HostStatus.Component(name, failure.isEmpty(), failure.orElse(text));
     }
 
     /**

@@ -16,7 +16,8 @@ class HostReadinessTest {
     private Optional<ReconcilePass.Outcome> last = Optional.of(outcome(Set.of(), List.of(), List.of()));
     private boolean attached = true;
     private Optional<String> failure = Optional.empty();
-    private final HostReadiness readiness = new HostReadiness(() -> last, () -> attached, () -> failure);
+    private Optional<String> noRoom = Optional.empty();
+    private final HostReadiness readiness = new HostReadiness(() -> last, () -> attached, () -> noRoom, () -> failure);
 
     private static ReconcilePass.Outcome outcome(
             Set<ResourceKind> silent, List<String> unheard, List<String> troubles) {
@@ -29,7 +30,7 @@ class HostReadinessTest {
         assertThat(readiness.unfit()).isEmpty();
         assertThat(readiness.components())
                 .extracting(HostStatus.Component::name)
-                .containsExactly("relay", "libvirt", "bridge", "host", "preflight");
+                .containsExactly("relay", "libvirt", "bridge", "host", "state", "preflight");
         assertThat(readiness.components()).allMatch(HostStatus.Component::available);
     }
 
@@ -62,6 +63,12 @@ class HostReadinessTest {
         assertThat(readiness.unfit()).contains("libvirt: connection lost");
         readiness.onHypervisorEvent(new HypervisorEvent.ConnectionRestored());
         assertThat(readiness.unfit()).isEmpty();
+    }
+
+    @Test
+    void a_state_without_room_keeps_it_from_work() {
+        noRoom = Optional.of("/state: full");
+        assertThat(readiness.unfit()).contains("state: /state: full");
     }
 
     @Test
