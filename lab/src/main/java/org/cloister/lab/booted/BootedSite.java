@@ -25,7 +25,9 @@ public final class BootedSite {
     private static final String MARK = "booted";
 
     private static final String NETWORK = "network";
-    private static final int HOST_CPUS = 2;
+    /** With two processors the emulator's KVM has a fault; see docs/lab.md. So a host has one VM. */
+    private static final int HOST_CPUS = 1;
+
     private static final int RELAY_MIB = 2048;
     private static final int ADMIN_MIB = 1024;
 

@@ -103,12 +103,10 @@ public final class BootedSlurm {
     }
 
     private String configuration() {
-        String names = names(hosts);
-        // One emulated host does not run two VMs for long: jobs have the hosts that controlling VMs take last.
-        String secure = hosts.size() > 1 ? names(hosts.subList(1, hosts.size())) : names;
+        String names = hosts.stream().map(BootedMachine::name).collect(Collectors.joining(","));
         String nodes = hosts.stream()
-                .map(host -> "NodeName=%s NodeAddr=%s CPUs=2 RealMemory=%d Weight=%d State=UNKNOWN"
-                        .formatted(host.name(), host.address(), host.memoryMib() * 3 / 4, host.number()))
+                .map(host -> "NodeName=%s NodeAddr=%s CPUs=%d RealMemory=%d Weight=%d State=UNKNOWN"
+                        .formatted(host.name(), host.address(), host.cpus(), host.memoryMib() * 3 / 4, host.number()))
                 .collect(Collectors.joining("\n"));
         return """
                 ClusterName=global
@@ -135,10 +133,6 @@ public final class BootedSlurm {
                 %s
                 PartitionName=secure Nodes=%s Default=YES MaxTime=INFINITE State=UP
                 PartitionName=controllers Nodes=%s MaxTime=INFINITE State=UP
-                """.formatted(controller.name(), controller.address(), nodes, secure, names);
-    }
-
-    private static String names(List<BootedMachine> machines) {
-        return machines.stream().map(BootedMachine::name).collect(Collectors.joining(","));
+                """.formatted(controller.name(), controller.address(), nodes, names, names);
     }
 }
