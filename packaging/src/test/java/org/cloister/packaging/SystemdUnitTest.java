@@ -168,7 +168,7 @@ class SystemdUnitTest {
     void agent_hosts_own_dev_is_made_when_udev_has_loaded_kvm() throws IOException {
         List<String> lines = Files.readAllLines(FOLDER.resolve("agent-host.service"));
         assertThat(lines).contains("BindPaths=-/dev/net/tun -/dev/kvm -/dev/sev");
-        assertThat(lines).contains("ExecStartPre=-+/usr/bin/udevadm settle --timeout=60");
+        assertThat(lines).contains("Wants=systemd-udev-settle.service", "After=systemd-udev-settle.service");
     }
 
     @Test
