@@ -79,9 +79,8 @@ final class GuidedSite implements AutoCloseable {
 
     /** Of a whole run of lab/test, whose turn types the site's part alone, one host; otherwise two, which share drives. */
     private static BootedSite.Plan plan() {
-        return System.getProperty("cloister.turn", "").isEmpty()
-                ? new BootedSite.Plan("trixie", 2, 4096)
-                : new BootedSite.Plan("trixie", 1, 6144);
+        boolean whole = System.getProperty("cloister.turn", "").isEmpty();
+        return new BootedSite.Plan("trixie", whole ? 2 : 1, 6144);
     }
 
     /** Types the site's part of the guide, to hosts that accept work. */
