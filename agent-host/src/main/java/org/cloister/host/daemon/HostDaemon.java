@@ -152,10 +152,7 @@ final class HostDaemon implements AutoCloseable {
                 new ClaimResponseVerifier(key.verificationKey(), trustStore, epochs, localState.ledger::hasTicket);
         TicketClaims claims = manage(new TicketClaims(verifier, headWitness, TicketClaims.DEFAULT_TIMEOUT));
         HostReadiness readiness = new HostReadiness(
-                localState.reconcileLoop::last,
-                claims::isConnected,
-                new StateRoom(state, StateRoom.REQUIRED)::failure,
-                preflight::failure);
+                localState.reconcileLoop::last, claims::isConnected, new StateRoom(state)::failure, preflight::failure);
         NodeHealthMonitor healthMonitor = manage(new NodeHealthMonitor(
                 new NodeHealth(NodeHealth.Delays.DEFAULT),
                 node,

@@ -9,23 +9,22 @@ import java.util.Optional;
  * The free space on the file system of the host's state: without it no VM can be recorded before its start.
  *
  * @param folder of the state
- * @param required bytes, of those that processes without privileges can use
  */
-record StateRoom(Path folder, long required) {
+record StateRoom(Path folder) {
     /** Many times of what the ledger, the statements and the heads have. */
-    static final long REQUIRED = 64L << 20;
+    private static final long REQUIRED_MIB = 64;
 
     /** Returns why the host accepts no work; empty while there is room. */
     Optional<String> failure() {
-        long free;
+        long freeMib;
         try {
-            free = Files.getFileStore(folder).getUsableSpace();
+            freeMib = Files.getFileStore(folder).getUsableSpace() >> 20;
         } catch (IOException e) {
             return Optional.of(folder + ": its free space is unknown: " + e);
         }
-        return free >= required
+        return freeMib >= REQUIRED_MIB
                 ? Optional.empty()
-                : Optional.of(folder + ": want " + (required >> 10) + " KiB free on its file system, have "
-                        + (free >> 10) + " KiB; remove what fills it");
+                : Optional.of(folder + ": want " + REQUIRED_MIB + " MiB free on its file system, have " + freeMib
+                        + "; remove what fills it");
     }
 }

@@ -10,20 +10,17 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A real file system that another's file fills. */
 class StateRoomTest {
-    private static final long REQUIRED = 256 << 10;
-
     @TempDir
     private Path path;
 
     @Test
     void a_full_disk_is_said_with_what_is_wanted_until_it_has_room_again() throws Exception {
-        try (SmallFileSystem disk = SmallFileSystem.tmpfs(path.resolve("m"), 1)) {
-            StateRoom room = new StateRoom(disk.folder(), REQUIRED);
+        try (SmallFileSystem disk = SmallFileSystem.tmpfs(path.resolve("m"), 65)) {
+            StateRoom room = new StateRoom(disk.folder());
             assertThat(room.failure()).isEmpty();
             Path other = disk.fill();
             assertThat(room.failure())
-                    .hasValue(
-                            disk.folder() + ": want 256 KiB free on its file system, have 0 KiB; remove what fills it");
+                    .hasValue(disk.folder() + ": want 64 MiB free on its file system, have 0; remove what fills it");
             Files.delete(other);
             assertThat(room.failure()).isEmpty();
         }
@@ -31,7 +28,7 @@ class StateRoomTest {
 
     @Test
     void a_folder_that_is_gone_is_said() {
-        assertThat(new StateRoom(path.resolve("gone"), REQUIRED).failure().orElseThrow())
+        assertThat(new StateRoom(path.resolve("gone")).failure().orElseThrow())
                 .contains("gone: its free space is unknown");
     }
 }

@@ -25,7 +25,7 @@ public final class BootedSite {
     private static final String MARK = "booted";
 
     private static final String NETWORK = "network";
-    /** With two processors the emulator's KVM has a fault; see docs/lab.md. So a host has one VM. */
+    /** Processors of a host. The emulator's KVM has a fault with two (docs/lab.md), so a host has one VM. */
     private static final int HOST_CPUS = 1;
 
     private static final int RELAY_MIB = 2048;

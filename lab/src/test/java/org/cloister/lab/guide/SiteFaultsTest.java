@@ -92,7 +92,7 @@ class SiteFaultsTest {
                     LIMIT,
                     "agentctl host status",
                     Duration.ofSeconds(5),
-                    () -> host.command("agentctl host status").run().out().contains("KiB free on its file system"));
+                    () -> host.command("agentctl host status").run().out().contains("MiB free on its file system"));
             assertThat(vm()).isEqualTo(vm);
         } finally {
             host.succeed("rm -f /var/lib/full /var/lib/full2");
