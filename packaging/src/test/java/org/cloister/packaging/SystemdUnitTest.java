@@ -163,12 +163,15 @@ class SystemdUnitTest {
                 .contains("After=sysinit.target nss-user-lookup.target", "DefaultDependencies=no");
     }
 
-    /** The /dev of agent-host is made before ExecStart, and a host whose KVM is missing in it refuses work. */
+    /** A host whose KVM is not permitted, or missing in its own /dev, refuses work; both are set before its first command. */
     @Test
-    void agent_hosts_own_dev_is_made_when_udev_has_loaded_kvm() throws IOException {
-        List<String> lines = Files.readAllLines(FOLDER.resolve("agent-host.service"));
-        assertThat(lines).contains("BindPaths=-/dev/net/tun -/dev/kvm -/dev/sev");
-        assertThat(lines).contains("Wants=systemd-udev-settle.service", "After=systemd-udev-settle.service");
+    void agent_host_is_set_up_when_udev_has_loaded_kvm() throws IOException {
+        assertThat(Files.readAllLines(FOLDER.resolve("agent-host.service")))
+                .contains("BindPaths=-/dev/net/tun -/dev/kvm -/dev/sev", "DeviceAllow=/dev/kvm rw")
+                .contains("Requires=" + SOCKET, "After=" + SOCKET)
+                .noneMatch(line -> line.startsWith("ExecStartPre="));
+        assertThat(Files.readAllLines(FOLDER.resolve(SOCKET)))
+                .contains("ExecStartPre=-/usr/bin/udevadm settle --timeout=60");
     }
 
     @Test
