@@ -47,7 +47,7 @@ import org.cloister.vm.system.users.ProjectMembers;
 @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 final class RunningProject implements AutoCloseable {
     private static final int SLURMCTLD_PORT = 6817;
-    private static final Duration WORKER_SHUTDOWN_LIMIT = Duration.ofMinutes(2);
+    private static final Duration WORKER_SHUTDOWN_LIMIT = Duration.ofMinutes(4);
     private static final Duration TASK_INTERVAL = Duration.ofSeconds(30);
 
     private final ControllerEnvironment environment;

@@ -8,7 +8,7 @@ import java.time.Duration;
  */
 final class CircuitReconnect {
     private static final Duration FIRST_DELAY = Duration.ofSeconds(1);
-    private static final Duration MAX_DELAY = Duration.ofSeconds(30);
+    static final Duration MAX_DELAY = Duration.ofSeconds(30);
 
     private enum State {
         NONE,

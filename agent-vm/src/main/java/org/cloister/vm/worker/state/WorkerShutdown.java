@@ -6,8 +6,11 @@ import java.time.Duration;
  * Reason and time of a worker's shutdown, and the time limit of its final report. Time is an argument, in nanoseconds.
  */
 public final class WorkerShutdown {
-    /** Time limit of the final report. */
-    public static final Duration REPORT_LIMIT = Duration.ofSeconds(20);
+    /**
+     * Time limit of the final report, without which the job's receipt is not complete: another circuit, if this one
+     * broke, and a controlling VM that is busy.
+     */
+    public static final Duration REPORT_LIMIT = CircuitReconnect.MAX_DELAY.plusSeconds(30);
 
     private static final long NEVER = Long.MAX_VALUE;
 
