@@ -21,8 +21,8 @@ import org.slf4j.LoggerFactory;
 /** The role that the VM's assignment gives it. */
 final class AssignedRole {
     private static final Logger LOG = LoggerFactory.getLogger(AssignedRole.class);
-    /** Shorter than the unit's stop timeout. */
-    private static final Duration STOP_LIMIT = Duration.ofSeconds(50);
+    /** Shorter than the unit's stop timeout, and longer than a worker's last report and its last steps take. */
+    static final Duration STOP_LIMIT = Duration.ofSeconds(150);
 
     private final WorkerRole workers;
     private final ControllerRole controllers;
