@@ -218,7 +218,7 @@ public final class CertificateAuthority {
         builder.addExtension(
                 Extension.authorityKeyIdentifier,
                 false,
-                CertificateBuilder.IDENTIFIERS.createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
+                CertificateBuilder.identifiers().createAuthorityKeyIdentifier(own.getSubjectPublicKeyInfo()));
         return builder.build(new CertificateBuilder.Content(signer, key.curve()))
                 .getEncoded();
     }

@@ -31,7 +31,6 @@ import org.cloister.protocol.dsse.SignatureCurve;
 
 /** Builds a certificate and has it signed, in one of the two profiles of docs/protocol.md, section 3. */
 final class CertificateBuilder {
-    static final X509ExtensionUtils IDENTIFIERS = new BcX509ExtensionUtils();
 
     /** RFC 5280 allows 20 octets; 128 random bits never repeat. */
     private static final int SERIAL_BITS = 128;
@@ -58,9 +57,14 @@ final class CertificateBuilder {
                 Date.from(validity.notAfter()),
                 subject,
                 key.info()));
-        draft.add(Extension.subjectKeyIdentifier, false, IDENTIFIERS.createSubjectKeyIdentifier(key.info()));
-        draft.add(Extension.authorityKeyIdentifier, false, IDENTIFIERS.createAuthorityKeyIdentifier(issuerKey));
+        draft.add(Extension.subjectKeyIdentifier, false, identifiers().createSubjectKeyIdentifier(key.info()));
+        draft.add(Extension.authorityKeyIdentifier, false, identifiers().createAuthorityKeyIdentifier(issuerKey));
         return draft;
+    }
+
+    /** Returns what digests keys. BouncyCastle's has a buffer, so threads that issue at a time cannot share one. */
+    static X509ExtensionUtils identifiers() {
+        return new BcX509ExtensionUtils();
     }
 
     CertificateBuilder leaf(CertificateName name) {

@@ -25,6 +25,9 @@ import java.util.Date;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import javax.security.auth.x500.X500Principal;
 import org.bouncycastle.asn1.x500.X500Name;
@@ -41,6 +44,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /** Verifies our certificates with openssl; the lab's scenario of tunnels verifies them with charon. */
 class CertificateAuthorityTest {
+    private static final String SUBJECT_KEY_IDENTIFIER = "2.5.29.14";
     private static final Duration DAY = Duration.ofHours(24);
 
     private final Instant now = Instant.now();
@@ -121,6 +125,26 @@ class CertificateAuthorityTest {
         String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
         return output;
+    }
+
+    @Test
+    void threads_that_issue_at_a_time_get_each_its_own_keys_identifier() throws Exception {
+        SubjectPublicKey key = key(pair("secp384r1"));
+        CertificateName name = new CertificateName("w1", "worker", "a");
+        byte[] identifier = read(workers.issue(name, key, now, DAY)).getExtensionValue(SUBJECT_KEY_IDENTIFIER);
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Future<byte[]>> issued = new ArrayList<>();
+            for (int i = 0; i < 400; i++) {
+                issued.add(threads.submit(() -> workers.issue(name, key, now, DAY)));
+            }
+            for (Future<byte[]> each : issued) {
+                assertThat(read(each.get()).getExtensionValue(SUBJECT_KEY_IDENTIFIER))
+                        .isEqualTo(identifier);
+            }
+        } finally {
+            threads.shutdownNow();
+        }
     }
 
     @Test
