@@ -49,6 +49,7 @@ import org.cloister.protocol.ticket.TicketState;
 import org.cloister.protocol.ticket.TicketVerifier;
 import org.cloister.protocol.ticket.Withdrawal;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
@@ -97,6 +98,7 @@ final class LoopbackTicketRelay implements AutoCloseable {
                                     TlsProfile.LINK.server(own, CertifiedPeerVerifier.forAgents(trustStore))));
                     LinkCodec.server(
                             channel.pipeline(),
+                            LinkStreams.MACHINE,
                             initializer(
                                     stream -> stream.pipeline().addLast(new StreamBytes(), new StreamEnd(channel))));
                 }))

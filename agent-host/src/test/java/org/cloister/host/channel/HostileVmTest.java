@@ -210,7 +210,7 @@ class HostileVmTest {
     void for_never_reading_what_it_is_told() throws Exception {
         byte[] list = list();
         // More than the stream's window and the queue behind it hold.
-        int lists = ProtocolLimits.STREAM_WINDOW_BYTES / list.length + 2 * ProtocolLimits.ATTACH_QUEUE;
+        int lists = ProtocolLimits.STREAM_WINDOW_BYTES / list.length + ProtocolLimits.ATTACH_QUEUE + 100;
         isCutFor(link -> attached(link, stream -> stream.config().setAutoRead(false)), () -> {
             while (host.channels.countAttached() < 2) {
                 Thread.onSpinWait();

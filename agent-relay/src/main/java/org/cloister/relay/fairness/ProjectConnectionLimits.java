@@ -79,7 +79,8 @@ public final class ProjectConnectionLimits {
                 name -> new Usage(
                         new AtomicInteger(),
                         new AtomicInteger(),
-                        new TokenBucket(limits.projectOpens(), 2L * limits.projectOpens(), nowNs)));
+                        new TokenBucket(
+                                limits.projectOpens(), (long) RelayLimits.OPENS_BURST * limits.projectOpens(), nowNs)));
     }
 
     private static Optional<Reservation> reserve(AtomicInteger used, int limit) {

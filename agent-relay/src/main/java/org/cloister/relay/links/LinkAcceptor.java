@@ -167,7 +167,7 @@ public final class LinkAcceptor {
                 channel.close();
                 return;
             }
-            LinkCodec.server(ctx.pipeline(), new ChannelInitializer<>() {
+            LinkCodec.server(ctx.pipeline(), link.limits, new ChannelInitializer<>() {
                 @Override
                 protected void initChannel(Channel stream) {
                     entry.release();

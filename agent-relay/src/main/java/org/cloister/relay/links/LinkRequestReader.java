@@ -12,7 +12,6 @@ import org.cloister.base.encoding.MalformedException;
 import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.identity.CertificateRole;
-import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.relay.circuits.CircuitBroker;
 import org.cloister.relay.circuits.RequestedStream;
 import org.cloister.relay.tickets.TicketStreamAcceptor;
@@ -42,7 +41,7 @@ final class LinkRequestReader extends ChannelInboundHandlerAdapter {
     public void handlerAdded(ChannelHandlerContext ctx) {
         ctx.channel().closeFuture().addListener(closed -> link.streams.decrementAndGet());
         // HTTP/2's own limit applies only after the peer has acknowledged it, which it may never do.
-        if (link.streams.incrementAndGet() > ProtocolLimits.STREAMS) {
+        if (link.streams.incrementAndGet() > link.limits.count()) {
             ctx.writeAndFlush(new DefaultHttp2ResetFrame(Http2Error.REFUSED_STREAM))
                     .addListener(done -> ctx.close());
         }

@@ -22,6 +22,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.relay.circuits.CircuitLink;
 import org.cloister.relay.fairness.TokenBucket;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,7 @@ public final class RelayLink implements CircuitLink {
     private final boolean forRenewal;
     final Set<CertificateName> served = ConcurrentHashMap.newKeySet();
     final AtomicInteger streams = new AtomicInteger();
+    final LinkStreams limits;
     final RenewalThrottle renewal = new RenewalThrottle(ProtocolLimits.RENEWAL_PAUSE.toNanos());
     /** Limits the deliveries of the site's registration authority. */
     final RenewalThrottle delivery = new RenewalThrottle(ProtocolLimits.RENEWAL_PAUSE.toNanos());
@@ -71,6 +73,7 @@ public final class RelayLink implements CircuitLink {
         this.peer = identity.name();
         this.identity = identity;
         this.chain = List.copyOf(chain);
+        this.limits = LinkStreams.of(identity.role());
         this.since = since;
         this.requests = identity.role() == CertificateRole.DEVICE
                 ? new TokenBucket(ProtocolLimits.DEVICE_REQUESTS, DEVICE_BURST, System.nanoTime())

@@ -33,6 +33,7 @@ import org.cloister.protocol.link.DialBackToken;
 import org.cloister.protocol.link.ReconnectDelay;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.tls.TlsCredential;
@@ -76,7 +77,7 @@ final class HostileRelay implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(stolen, agents)));
-                        LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
+                        LinkCodec.server(channel.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.pipeline().addLast(new Stream());

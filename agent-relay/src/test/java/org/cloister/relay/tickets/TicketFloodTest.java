@@ -7,7 +7,9 @@ import io.netty.buffer.Unpooled;
 import java.nio.file.Path;
 import java.util.Optional;
 import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.ProjectApproval;
 import org.cloister.protocol.link.AgentMessage;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
@@ -82,7 +84,7 @@ class TicketFloodTest {
         }
         assertThat(stream.written.get())
                 .as("bytes of %s questions that the relay took, or let come as far as its window", QUESTIONS)
-                .isLessThan(ProtocolLimits.STREAM_WINDOW_BYTES + 4L * ProtocolLimits.FRAME_BYTES);
+                .isLessThan(ProtocolLimits.DEVICE_STREAM_WINDOW_BYTES + 4L * ProtocolLimits.FRAME_BYTES);
     }
 
     @Test
@@ -96,27 +98,40 @@ class TicketFloodTest {
                 .isNotNull();
     }
 
+    private ZeroWindowLink link(CertificateName host) throws Exception {
+        return new ZeroWindowLink(
+                fixture.loops,
+                fixture.relay.address(),
+                fixture.credential(host),
+                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY));
+    }
+
+    private ZeroWindowLink.Stream serve(ZeroWindowLink host, CertificateName name) throws Exception {
+        ZeroWindowLink.Stream attach = host.open(new StreamRequest.Attach(ProtocolVersions.OURS));
+        assertThat(attach.next()).isEqualTo("200");
+        attach.send(MessageFraming.frame(new AgentMessage.Attach("a host that does not read").wire()));
+        attach.send(MessageFraming.frame(new AgentMessage.Serve(name).wire()));
+        while (fixture.relay.registry().find(name) == null) {
+            Thread.onSpinWait();
+        }
+        return attach;
+    }
+
     /** A host's link carries the VMs of several projects. */
     @Test
     void many_circuits_to_a_host_that_reads_slowly_are_refused_and_its_link_stays() throws Exception {
-        try (ZeroWindowLink host = new ZeroWindowLink(
-                fixture.loops,
-                fixture.relay.address(),
-                fixture.credential(RelayFixture.HOST),
-                CertifiedPeerVerifier.forRelays(fixture.trustStore).only(RelayFixture.RELAY))) {
-            ZeroWindowLink.Stream attach = host.open(new StreamRequest.Attach(ProtocolVersions.OURS));
-            assertThat(attach.next()).isEqualTo("200");
-            attach.send(MessageFraming.frame(new AgentMessage.Attach("a host that does not read").wire()));
-            attach.send(MessageFraming.frame(new AgentMessage.Serve(fixture.controller).wire()));
-            while (fixture.relay.registry().find(fixture.controller) == null) {
-                Thread.onSpinWait();
-            }
+        ProjectApproval.Quota many = new ProjectApproval.Quota(4, 64, 1 << 18, 8, 1000, 20);
+        fixture.deliver(fixture.site.approval(fixture.site.a, 2, many));
+        try (ZeroWindowLink host = link(RelayFixture.HOST);
+                ZeroWindowLink openers = link(RelayFixture.OTHER_HOST)) {
+            ZeroWindowLink.Stream attach = serve(host, fixture.controller);
+            serve(openers, fixture.worker);
             StreamRequest circuit = new StreamRequest.Circuit(
-                    ProtocolVersions.OURS, fixture.controller, fixture.member, RelayFixture.POLICY);
-            for (int i = 0; i < ProtocolLimits.ATTACH_QUEUE; i++) {
-                deaf.open(circuit);
+                    ProtocolVersions.OURS, fixture.controller, fixture.worker, RelayFixture.POLICY);
+            for (int i = 0; i < ProtocolLimits.ATTACH_QUEUE / 2; i++) {
+                openers.open(circuit);
             }
-            assertThat(deaf.open(circuit).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
+            assertThat(openers.open(circuit).next()).isEqualTo(Integer.toString(CloseReason.LIMIT.status()));
             assertThat(attach.isOpen()).as("the host's link").isTrue();
         }
     }

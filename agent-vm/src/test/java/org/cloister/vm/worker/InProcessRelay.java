@@ -44,6 +44,7 @@ import org.cloister.transport.circuit.FaultyPath;
 import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
@@ -87,7 +88,7 @@ public final class InProcessRelay implements AutoCloseable {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        LinkCodec.server(connection.pipeline(), new ChannelInitializer<>() {
+                        LinkCodec.server(connection.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.pipeline().addLast(new FirstMessage());
@@ -111,7 +112,7 @@ public final class InProcessRelay implements AutoCloseable {
                     .handler(new ChannelInitializer<>() {
                         @Override
                         protected void initChannel(Channel channel) {
-                            LinkCodec.client(channel.pipeline());
+                            LinkCodec.client(channel.pipeline(), LinkStreams.MACHINE);
                         }
                     })
                     .connect(address);

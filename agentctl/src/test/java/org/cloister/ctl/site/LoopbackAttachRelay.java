@@ -25,6 +25,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ReconnectDelay;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamBytes;
 import org.cloister.transport.link.StreamRequest;
@@ -49,7 +50,7 @@ final class LoopbackAttachRelay implements AutoCloseable {
                     @Override
                     protected void initChannel(Channel channel) {
                         channel.pipeline().addLast(new SslHandler(TlsProfile.LINK.server(own, authorities)));
-                        LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
+                        LinkCodec.server(channel.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.pipeline()

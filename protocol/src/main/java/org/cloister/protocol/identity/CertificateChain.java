@@ -91,6 +91,11 @@ public final class CertificateChain {
         return name;
     }
 
+    /** Returns the role in the name that the chain claims. */
+    public CertificateRole role() {
+        return role;
+    }
+
     /** Returns the earliest time at which the chain can be valid. */
     public Instant from() {
         return certificates.stream()

@@ -20,9 +20,13 @@ public final class ProtocolLimits {
     public static final Duration MARK_TIME = Duration.ofSeconds(30);
     public static final int HEADER_LIST_BYTES = 8192;
     public static final int FRAME_BYTES = 16384;
-    public static final int STREAMS = 128;
-    public static final int STREAM_WINDOW_BYTES = 262144;
+    public static final int STREAMS = 1024;
+    public static final int STREAM_WINDOW_BYTES = 32768;
+    public static final int DEVICE_STREAMS = 128;
+    public static final int DEVICE_STREAM_WINDOW_BYTES = 262144;
+    /** All streams' windows, of either kind of link. */
     public static final int CONNECTION_WINDOW_BYTES = STREAMS * STREAM_WINDOW_BYTES;
+
     public static final int RESETS = 200;
     public static final Duration RESETS_WITHIN = Duration.ofSeconds(30);
     public static final int AGENT_MESSAGE_BYTES = 4096;
@@ -59,13 +63,13 @@ public final class ProtocolLimits {
     public static final int AGENT_MESSAGES_PER_SECOND = 1000;
     public static final int REQUESTS = 200;
     public static final int DEVICE_REQUESTS = 10;
-    public static final int ATTACH_QUEUE = 64;
+    public static final int ATTACH_QUEUE = 1024;
     public static final int ATTACH_QUEUE_BYTES = 262144;
     public static final int SERVED = 64;
     public static final int LISTS = 64;
     public static final int MARK_DROPPED_BYTES = 16777216;
     public static final int CHANNEL_UNREAD_BYTES = 1048576;
-    public static final int VM_CIRCUITS = 64;
+    public static final int VM_CIRCUITS = 576;
     public static final int VM_MESSAGES = 2000;
     public static final int EVIDENCE_BYTES = 262144;
     public static final Duration EVIDENCE_PAUSE = Duration.ofSeconds(1);
@@ -92,6 +96,8 @@ public final class ProtocolLimits {
         table.put("frame", (long) FRAME_BYTES);
         table.put("streams", (long) STREAMS);
         table.put("stream-window", (long) STREAM_WINDOW_BYTES);
+        table.put("device-streams", (long) DEVICE_STREAMS);
+        table.put("device-stream-window", (long) DEVICE_STREAM_WINDOW_BYTES);
         table.put("connection-window", (long) CONNECTION_WINDOW_BYTES);
         table.put("resets", (long) RESETS);
         table.put("from-agent", (long) AGENT_MESSAGE_BYTES);

@@ -12,6 +12,7 @@ import java.security.SecureRandom;
 import org.cloister.transport.link.AgentLink;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 
 /**
  * Opens a VM's connection to its host: opens the port's device and starts a session. Use it with
@@ -60,7 +61,9 @@ public final class HostPortDialler implements AgentLink.Dialler {
             return promise.setFailure(e);
         }
         Promise<Channel> session = loop.newPromise();
-        port.pipeline().addLast(new ChannelHandshake(random, LinkCodec::client, session));
+        port.pipeline()
+                .addLast(new ChannelHandshake(
+                        random, pipeline -> LinkCodec.client(pipeline, LinkStreams.MACHINE), session));
         promise.addListener(done -> {
             if (promise.isCancelled()) {
                 session.cancel(false);

@@ -20,6 +20,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.RelayMessage;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.MessageFraming;
 import org.cloister.transport.link.StreamResponse;
 import org.jspecify.annotations.Nullable;
@@ -53,7 +54,7 @@ final class VmChannelSession {
                 stream.pipeline().addLast(new ChannelRequestReader(session, forwarding));
             }
         };
-        LinkCodec.server(pipeline, streams, () -> session.reportCut("breaks HTTP/2"));
+        LinkCodec.server(pipeline, LinkStreams.MACHINE, streams, () -> session.reportCut("breaks HTTP/2"));
         pipeline.addLast(new ConnectionFrames(session));
         ScheduledFuture<?> timer = channel.eventLoop()
                 .schedule(
@@ -112,7 +113,7 @@ final class VmChannelSession {
      */
     boolean acquireStream(Channel stream) {
         stream.closeFuture().addListener(closed -> streams.decrementAndGet());
-        return streams.incrementAndGet() <= ProtocolLimits.STREAMS;
+        return streams.incrementAndGet() <= LinkStreams.MACHINE.count();
     }
 
     void requested() {

@@ -27,8 +27,10 @@ import java.util.function.Consumer;
 import org.cloister.protocol.circuit.CircuitClose;
 import org.cloister.protocol.circuit.CircuitException;
 import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.identity.CertificateChain;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.CertifiedPeerVerifier;
+import org.cloister.protocol.identity.IdentityRefusedException;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.transport.tls.TlsCredential;
 import org.cloister.transport.tls.TlsProfile;
@@ -74,7 +76,7 @@ public final class ClientLink implements AutoCloseable {
                         LinkHandshakePeer witness = new LinkHandshakePeer(peer);
                         SslHandler tls = new SslHandler(TlsProfile.LINK.client(own, witness));
                         tls.setHandshakeTimeoutMillis(ProtocolLimits.TLS_HANDSHAKE.toMillis());
-                        channel.pipeline().addLast(tls, new Handshake(promise, witness));
+                        channel.pipeline().addLast(tls, new Handshake(promise, witness, streamsOf(own)));
                     }
                 })
                 .connect(relay);
@@ -85,6 +87,15 @@ public final class ClientLink implements AutoCloseable {
             }
         });
         return promise;
+    }
+
+    private static LinkStreams streamsOf(TlsCredential own) {
+        try {
+            return LinkStreams.of(CertificateChain.of(own.chain()).role());
+        } catch (IdentityRefusedException e) {
+            // The relay refuses it, too.
+            return LinkStreams.DEVICE;
+        }
     }
 
     /**
@@ -152,10 +163,12 @@ public final class ClientLink implements AutoCloseable {
     private static final class Handshake extends ChannelInboundHandlerAdapter {
         private final Promise<ClientLink> promise;
         private final LinkHandshakePeer witness;
+        private final LinkStreams streams;
 
-        Handshake(Promise<ClientLink> promise, LinkHandshakePeer witness) {
+        Handshake(Promise<ClientLink> promise, LinkHandshakePeer witness, LinkStreams streams) {
             this.promise = promise;
             this.witness = witness;
+            this.streams = streams;
         }
 
         @Override
@@ -170,7 +183,7 @@ public final class ClientLink implements AutoCloseable {
                             new IOException("link: want the protocol h2, have "
                                     + tls.engine().getApplicationProtocol()));
                 } else {
-                    LinkCodec.client(ctx.pipeline());
+                    LinkCodec.client(ctx.pipeline(), streams);
                     ctx.pipeline().remove(this);
                     if (!promise.trySuccess(
                             new ClientLink(ctx.channel(), witness.found().orElseThrow()))) {

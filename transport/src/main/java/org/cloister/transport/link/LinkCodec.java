@@ -31,8 +31,8 @@ public final class LinkCodec {
     private LinkCodec() {}
 
     /** Installs the side that accepts the connection. */
-    public static void server(ChannelPipeline pipeline, ChannelHandler streams) {
-        server(pipeline, streams, () -> {});
+    public static void server(ChannelPipeline pipeline, LinkStreams limits, ChannelHandler streams) {
+        server(pipeline, limits, streams, () -> {});
     }
 
     /**
@@ -40,13 +40,14 @@ public final class LinkCodec {
      *
      * @param broken called once or more when the connection ends because the other side violates HTTP/2
      */
-    public static void server(ChannelPipeline pipeline, ChannelHandler streams, Runnable broken) {
+    public static void server(ChannelPipeline pipeline, LinkStreams limits, ChannelHandler streams, Runnable broken) {
         Http2Connection connection = install(
                 pipeline,
                 Http2FrameCodecBuilder.forServer()
-                        .initialSettings(settings().maxConcurrentStreams(ProtocolLimits.STREAMS))
+                        .initialSettings(settings(limits).maxConcurrentStreams(limits.count()))
                         .decoderEnforceMaxRstFramesPerWindow(
                                 ProtocolLimits.RESETS, (int) ProtocolLimits.RESETS_WITHIN.toSeconds()),
+                limits,
                 streams,
                 false);
         connection.addListener(new Http2ConnectionAdapter() {
@@ -60,14 +61,15 @@ public final class LinkCodec {
     }
 
     /** Installs the side that dials and opens every stream. */
-    public static void client(ChannelPipeline pipeline) {
+    public static void client(ChannelPipeline pipeline, LinkStreams limits) {
         install(
                 pipeline,
                 // Resets are limited by the streams that this side opens, so they need no limit: refusals must not end
                 // a host's link for all its VMs.
                 Http2FrameCodecBuilder.forClient()
-                        .initialSettings(settings().pushEnabled(false).maxConcurrentStreams(0))
+                        .initialSettings(settings(limits).pushEnabled(false).maxConcurrentStreams(0))
                         .decoderEnforceMaxRstFramesPerWindow(0, 1),
+                limits,
                 new ChannelInitializer<Channel>() {
                     @Override
                     protected void initChannel(Channel channel) {
@@ -78,20 +80,24 @@ public final class LinkCodec {
     }
 
     private static Http2Connection install(
-            ChannelPipeline pipeline, Http2FrameCodecBuilder codec, ChannelHandler streams, boolean dialled) {
+            ChannelPipeline pipeline,
+            Http2FrameCodecBuilder codec,
+            LinkStreams limits,
+            ChannelHandler streams,
+            boolean dialled) {
         pipeline.addLast(new LinkKeepAlive(dialled, ProtocolLimits.PING.toNanos(), ProtocolLimits.DEAD.toNanos()));
         Http2FrameCodec http2 =
                 codec.validateHeaders(true).gracefulShutdownTimeoutMillis(0).build();
         pipeline.addLast(http2);
-        pipeline.addLast(new ConnectionWindow(http2.connection()));
+        pipeline.addLast(new ConnectionWindow(http2.connection(), limits));
         pipeline.addLast(new PlainGoAway());
         pipeline.addLast(new Http2MultiplexHandler(streams));
         return http2.connection();
     }
 
-    private static Http2Settings settings() {
+    private static Http2Settings settings(LinkStreams limits) {
         return new Http2Settings()
-                .initialWindowSize(ProtocolLimits.STREAM_WINDOW_BYTES)
+                .initialWindowSize(limits.window())
                 .maxFrameSize(ProtocolLimits.FRAME_BYTES)
                 .maxHeaderListSize(ProtocolLimits.HEADER_LIST_BYTES);
     }
@@ -119,17 +125,16 @@ public final class LinkCodec {
      * codecs only the client's reports that it has sent its SETTINGS.
      */
     private static final class ConnectionWindow extends ChannelInboundHandlerAdapter {
+        private final Http2Connection connection;
         /**
          * Ratio at which the window is announced again, after half of a stream's window was read: with all other
          * streams unread, the last one still has its own window.
          */
-        private static final float NOTIFY_AT =
-                1 - ProtocolLimits.STREAM_WINDOW_BYTES / (2f * ProtocolLimits.CONNECTION_WINDOW_BYTES);
+        private final float notifyAt;
 
-        private final Http2Connection connection;
-
-        ConnectionWindow(Http2Connection connection) {
+        ConnectionWindow(Http2Connection connection, LinkStreams limits) {
             this.connection = connection;
+            this.notifyAt = 1 - limits.window() / (2f * ProtocolLimits.CONNECTION_WINDOW_BYTES);
         }
 
         /**
@@ -152,7 +157,7 @@ public final class LinkCodec {
         private void open(ChannelHandlerContext ctx) throws Http2Exception {
             Http2LocalFlowController window = connection.local().flowController();
             Http2Stream all = connection.connectionStream();
-            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, NOTIFY_AT);
+            ((DefaultHttp2LocalFlowController) window).windowUpdateRatio(all, notifyAt);
             // Netty itself has already enlarged the window a little.
             window.incrementWindowSize(all, ProtocolLimits.CONNECTION_WINDOW_BYTES - window.initialWindowSize(all));
             ctx.flush();

@@ -19,6 +19,7 @@ import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
 import org.cloister.transport.link.ClientLink;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.StreamResponse;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,14 +33,14 @@ class SingleRequestStreamTest {
 
     @BeforeEach
     void setUp() {
-        LinkCodec.server(host.pipeline(), new ChannelInitializer<Channel>() {
+        LinkCodec.server(host.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel stream) {
                 stream.pipeline().addLast(new Silent());
             }
         });
         vm.freezeTime();
-        LinkCodec.client(vm.pipeline());
+        LinkCodec.client(vm.pipeline(), LinkStreams.MACHINE);
         exchange();
     }
 

@@ -35,6 +35,7 @@ import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.link.ProtocolVersions;
 import org.cloister.transport.link.LinkCodec;
+import org.cloister.transport.link.LinkStreams;
 import org.cloister.transport.link.StreamRequest;
 import org.cloister.transport.link.StreamResponse;
 import org.junit.jupiter.api.AfterEach;
@@ -57,6 +58,8 @@ class UnreadCircuitTest {
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, NioIoHandler.newFactory());
     private final BlockingQueue<Channel> requests = new LinkedBlockingQueue<>();
     private final CompletableFuture<CircuitClose> ended = new CompletableFuture<>();
+    private static final int FRAME = 1000;
+
     private Channel server;
     private Channel dialled;
     private Http2StreamChannel opener;
@@ -102,7 +105,7 @@ class UnreadCircuitTest {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        LinkCodec.server(channel.pipeline(), new ChannelInitializer<>() {
+                        LinkCodec.server(channel.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.pipeline().addLast(new First());
@@ -119,7 +122,7 @@ class UnreadCircuitTest {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel channel) {
-                        LinkCodec.client(channel.pipeline());
+                        LinkCodec.client(channel.pipeline(), LinkStreams.MACHINE);
                     }
                 })
                 .connect(server.localAddress())
@@ -235,10 +238,12 @@ class UnreadCircuitTest {
 
     @Test
     void what_was_handed_on_opens_the_window_again() throws Exception {
+        // The window is announced again when half of it was read.
+        int frames = ProtocolLimits.STREAM_WINDOW_BYTES / 2 / FRAME;
         int all = 0;
-        for (int i = 0; i < 40; i++) {
-            write(100, DATA, 0, 1000, all);
-            all += 100 * 1000;
+        for (int i = 0; i < 300; i++) {
+            write(frames, DATA, 0, FRAME, all);
+            all += frames * FRAME;
             target.await(all);
         }
         assertThat(ended).isNotDone();

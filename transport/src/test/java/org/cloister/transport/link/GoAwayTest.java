@@ -30,14 +30,14 @@ class GoAwayTest {
 
     @BeforeEach
     void setUp() {
-        LinkCodec.server(dialled.pipeline(), new ChannelInitializer<Channel>() {
+        LinkCodec.server(dialled.pipeline(), LinkStreams.MACHINE, new ChannelInitializer<Channel>() {
             @Override
             protected void initChannel(Channel stream) {
                 streams.add(stream);
                 stream.pipeline().addLast(new Deaf());
             }
         });
-        LinkCodec.client(dialler.pipeline());
+        LinkCodec.client(dialler.pipeline(), LinkStreams.MACHINE);
         ClientLink link = new ClientLink(dialler);
         for (int i = 0; i < 3; i++) {
             link.open(

@@ -28,16 +28,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
-import org.cloister.protocol.link.ProtocolLimits;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Bounds of a link for all its streams together, on either side. */
 @Timeout(120)
 @SuppressWarnings({"FutureReturnValueIgnored", "NullAway"}) // what fails or is missing shows as a failed test
 class LinkCodecTest {
-    private static final int UNREAD = ProtocolLimits.STREAMS - 1;
     private static final int MOVING_BYTES = 3_000_000;
 
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(2, LocalIoHandler.newFactory());
@@ -46,6 +45,7 @@ class LinkCodecTest {
 
     private final Queue<Channel> streams = new ConcurrentLinkedQueue<>();
     private Channel dialled;
+    private volatile LinkStreams limits;
 
     @AfterEach
     void stop() {
@@ -56,23 +56,27 @@ class LinkCodecTest {
         loops.shutdownGracefully(100, 5000, TimeUnit.MILLISECONDS).syncUninterruptibly();
     }
 
-    @Test
-    void streams_that_the_dialled_side_does_not_read_take_nothing_from_the_last() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void streams_that_the_dialled_side_does_not_read_take_nothing_from_the_last(LinkStreams kind) throws Exception {
+        limits = kind;
         Channel dialler = dial(true);
-        for (int i = 0; i < UNREAD; i++) {
+        for (int i = 1; i < kind.count(); i++) {
             fill(open(dialler, false));
         }
         Channel last = open(dialler, false);
-        for (int i = 0; i < UNREAD; i++) {
+        for (int i = 1; i < kind.count(); i++) {
             accepted();
         }
         move(last, accepted());
     }
 
-    @Test
-    void streams_that_the_dialler_does_not_read_take_nothing_from_the_last() throws Exception {
+    @ParameterizedTest
+    @EnumSource
+    void streams_that_the_dialler_does_not_read_take_nothing_from_the_last(LinkStreams kind) throws Exception {
+        limits = kind;
         Channel dialler = dial(false);
-        for (int i = 0; i < UNREAD; i++) {
+        for (int i = 1; i < kind.count(); i++) {
             open(dialler, true);
             Channel unread = accepted();
             answer(unread);
@@ -91,7 +95,7 @@ class LinkCodecTest {
                 .childHandler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        LinkCodec.server(connection.pipeline(), new ChannelInitializer<>() {
+                        LinkCodec.server(connection.pipeline(), limits, new ChannelInitializer<>() {
                             @Override
                             protected void initChannel(Channel stream) {
                                 stream.config().setAutoRead(!held);
@@ -110,7 +114,7 @@ class LinkCodecTest {
                 .handler(new ChannelInitializer<>() {
                     @Override
                     protected void initChannel(Channel connection) {
-                        LinkCodec.client(connection.pipeline());
+                        LinkCodec.client(connection.pipeline(), limits);
                     }
                 })
                 .connect(server.localAddress())
@@ -146,8 +150,8 @@ class LinkCodecTest {
     }
 
     /** Its whole window, and what the connection lets pass of it is all of it. */
-    private static void fill(Channel sender) throws Exception {
-        done(sender.writeAndFlush(data(ProtocolLimits.STREAM_WINDOW_BYTES)));
+    private void fill(Channel sender) throws Exception {
+        done(sender.writeAndFlush(data(limits.window())));
     }
 
     private void move(Channel sender, Channel reader) throws Exception {

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
+import org.cloister.protocol.link.ProtocolLimits;
 import org.cloister.protocol.ticket.ResourceRequest;
 import org.cloister.vm.controller.config.HostShape;
 import org.cloister.vm.controller.slurm.JobRequirements;
@@ -13,6 +14,9 @@ import org.cloister.vm.controller.slurm.JobRequirements;
  * that all worker VMs of a ticket have the same size.
  */
 final class RequestPlanner {
+    /** Workers that this VM can have a circuit with, beside its stream of tickets; those of other jobs count, too. */
+    static final int MAX_WORKERS = ProtocolLimits.VM_CIRCUITS - 1;
+
     private final List<HostShape> shapes;
     private final int featureCount;
     private final Duration maxJobTime;
@@ -44,6 +48,10 @@ final class RequestPlanner {
         if (minutes > ResourceRequest.MAX_MINUTES) {
             return Result.refused("time limit: want at most " + ResourceRequest.MAX_MINUTES + " minutes, have "
                     + minutes + "; give a lower --time");
+        }
+        if (requirements.minNodes() > MAX_WORKERS) {
+            return Result.refused("nodes: want at most " + MAX_WORKERS + ", which a project can have at a time, have "
+                    + requirements.minNodes() + "; ask for fewer nodes with more CPUs, then scontrol release");
         }
         int maxNodes = maxNodes(requirements);
         for (int nodes = Math.max(1, requirements.minNodes()); nodes <= maxNodes; nodes++) {
@@ -81,7 +89,7 @@ final class RequestPlanner {
                 ? requirements.maxNodes()
                 : Math.max(requirements.minNodes(), requirements.tasks());
         int hosts = shapes.stream().mapToInt(HostShape::hosts).sum();
-        return Math.min(Math.min(maxNodes, hosts), ResourceRequest.MAX_NODES);
+        return Math.min(Math.min(maxNodes, hosts), MAX_WORKERS);
     }
 
     private long minutes(JobRequirements requirements) {

@@ -77,6 +77,25 @@ class RequestPlannerTest {
     }
 
     @Test
+    void more_workers_than_a_project_can_have_are_refused_before_a_ticket() {
+        RequestPlanner large = new RequestPlanner(new QueueSettings(
+                10,
+                List.of(new HostShape(4000, 4, 1000, 500)),
+                List.of(),
+                3,
+                Duration.ofSeconds(30),
+                Duration.ofHours(2)));
+        int most = RequestPlanner.MAX_WORKERS;
+        assertThat(large.plan(demand(most, most, most, 1, 100, false, false), List.of())
+                        .request())
+                .isPresent();
+        RequestPlanner.Result answer =
+                large.plan(demand(most + 1, most + 1, most + 1, 1, 100, false, false), List.of());
+        assertThat(answer.request()).isEmpty();
+        assertThat(answer.refusal()).contains("at most 575", "have 576");
+    }
+
+    @Test
     void a_name_that_the_approval_does_not_have_any_more_is_refused() {
         assertThat(requests.plan(demand(1, 1, 1, 1, 1, false, false), List.of(0, 1))
                         .request())
