@@ -2,29 +2,24 @@ package org.cloister.vm.boot;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.security.GeneralSecurityException;
-import java.security.KeyPair;
-import java.security.KeyPairGenerator;
 import java.security.PrivateKey;
-import java.security.SecureRandom;
-import java.security.spec.ECGenParameterSpec;
-import java.util.Arrays;
 import java.util.HexFormat;
+import java.util.Optional;
 import org.cloister.luks.key.Hpke;
 import org.cloister.luks.key.LibCryptoCalls;
+import org.cloister.luks.key.P384KeyPair;
+import org.cloister.luks.key.P384Provider;
 import org.cloister.luks.key.SealingKey;
 import org.cloister.luks.key.SealingPublicKey;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretMemory;
-import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.BootPublicKeys;
 
 /**
  * The two key pairs of one boot, made when agent-vm starts and never written anywhere. The private sealing key is in
- * locked memory and zeroed on close. The private signing key is a Java key, since Java's TLS accepts no other: it lives
- * as long as the process.
+ * locked memory, and the private signing key on libcrypto's secure heap; both are zeroed on close.
  */
 public final class BootKeyPairs implements AutoCloseable {
     /** SubjectPublicKeyInfo of P-384 up to the uncompressed point (RFC 5480). */
@@ -33,12 +28,12 @@ public final class BootKeyPairs implements AutoCloseable {
 
     private static final byte[] NO_DATA = {};
 
-    private final KeyPair signing;
+    private final P384KeyPair signing;
     private final Hpke hpke;
     private final SealingKey sealing;
     private final BootPublicKeys publicKeys;
 
-    private BootKeyPairs(KeyPair signing, Hpke hpke, SealingKey sealing, BootPublicKeys publicKeys) {
+    private BootKeyPairs(P384KeyPair signing, Hpke hpke, SealingKey sealing, BootPublicKeys publicKeys) {
         this.signing = signing;
         this.hpke = hpke;
         this.sealing = sealing;
@@ -46,23 +41,27 @@ public final class BootKeyPairs implements AutoCloseable {
     }
 
     /**
-     * Generates both key pairs.
+     * Generates both key pairs. From now on signatures with P-384 are libcrypto's in this process.
      *
      * @param secrets allocates the memory of the private sealing key
      */
-    public static BootKeyPairs generate(SecretAllocator secrets, SecureRandom random) throws IOException {
-        KeyPair signing = signing(random);
-        Hpke hpke = new Hpke(LibCryptoCalls.load(secrets));
+    public static BootKeyPairs generate(SecretAllocator secrets) throws IOException {
+        LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
+        P384Provider.install(crypto);
+        Hpke hpke = new Hpke(crypto);
         SealingKey sealing = hpke.generate();
+        Optional<P384KeyPair> signing = Optional.empty();
         boolean done = false;
         try {
+            signing = Optional.of(P384KeyPair.generate(crypto));
             BootPublicKeys publicKeys =
-                    new BootPublicKeys(VerificationKey.of(signing.getPublic()), key(sealing.publicKey()));
+                    new BootPublicKeys(VerificationKey.of(signing.get().pair().getPublic()), key(sealing.publicKey()));
             done = true;
-            return new BootKeyPairs(signing, hpke, sealing, publicKeys);
+            return new BootKeyPairs(signing.get(), hpke, sealing, publicKeys);
         } finally {
             if (!done) {
                 sealing.close();
+                signing.ifPresent(P384KeyPair::close);
             }
         }
     }
@@ -74,7 +73,7 @@ public final class BootKeyPairs implements AutoCloseable {
 
     /** Returns the private key for TLS and signatures of this boot. */
     public PrivateKey signing() {
-        return signing.getPrivate();
+        return signing.pair().getPrivate();
     }
 
     /** Returns the key that opens secrets sealed to this boot; it is usable until this object is closed. */
@@ -84,21 +83,12 @@ public final class BootKeyPairs implements AutoCloseable {
 
     /** Returns the signing key for signed objects of this boot. */
     public SigningKey signer() throws IOException {
-        return SigningKey.of(signing);
+        return SigningKey.of(signing.pair());
     }
 
     /** Returns a copy of the private signing key in PKCS#8, for charon; the caller closes it. */
-    public SecretMemory signing(SecretAllocator secrets) throws IOException {
-        byte[] pkcs8 = signing.getPrivate().getEncoded();
-        try {
-            SecretMemory copy = secrets.allocate(pkcs8.length);
-            try (SecretMemory.Loan loan = copy.lend()) {
-                loan.pointer().put(0, pkcs8, 0, pkcs8.length);
-            }
-            return copy;
-        } finally {
-            Arrays.fill(pkcs8, (byte) 0);
-        }
+    public SecretMemory signingPkcs8() throws IOException {
+        return signing.pkcs8();
     }
 
     /**
@@ -114,22 +104,13 @@ public final class BootKeyPairs implements AutoCloseable {
     @Override
     public void close() {
         sealing.close();
+        signing.close();
     }
 
     /** Returns the ids of the public keys. */
     @Override
     public String toString() {
         return "BootKeyPairs[signing " + publicKeys.signing() + ", sealing " + publicKeys.sealing() + "]";
-    }
-
-    private static KeyPair signing(SecureRandom random) {
-        try {
-            KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
-            generator.initialize(new ECGenParameterSpec(SignatureCurve.P384.standardName()), random);
-            return generator.generateKeyPair();
-        } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("this JRE has no P-384", e);
-        }
     }
 
     private static VerificationKey key(SealingPublicKey sealing) throws IOException {

@@ -104,7 +104,7 @@ final class ProjectServices implements AutoCloseable {
                 new CharonDaemon(environment.programs(), environment.run().resolve("charon"), environment.esp());
         charon.start();
         resources.push(charon::stop);
-        SecretMemory pkcs8 = keys.signing(environment.crypto().secrets());
+        SecretMemory pkcs8 = keys.signingPkcs8();
         resources.push(pkcs8::close);
         List<DerCertificate> authorities = new ArrayList<>();
         List<byte[]> verified = opened.unlocked().authority().issuerChain().subList(0, 1);

@@ -5,7 +5,6 @@ import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.concurrent.TimeUnit;
 import org.cloister.base.process.ProcessRunner;
@@ -59,7 +58,7 @@ public final class AgentVmMain {
         try (StopSignal stop = new StopSignal();
                 AutoCloseable loopsEnd =
                         () -> loops.shutdownGracefully(0, 5, TimeUnit.SECONDS).syncUninterruptibly();
-                BootKeyPairs keys = BootKeyPairs.generate(secrets, new SecureRandom())) {
+                BootKeyPairs keys = BootKeyPairs.generate(secrets)) {
             VolumeStatusFile volumes = new VolumeStatusFile(config.volumes(), metrics, InstantSource.system());
             schedulePeriodic(loops, volumes::refresh);
             config.metrics()

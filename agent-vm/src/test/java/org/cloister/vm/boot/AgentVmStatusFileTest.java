@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import org.cloister.luks.secret.SecretAllocator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -22,7 +21,7 @@ class AgentVmStatusFileTest {
         AgentVmStatusFile status = AgentVmStatusFile.create(file);
         assertThat(Files.readString(file)).matches("phase started\nstarted" + SECONDS + "\n");
         SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.RUN_WITHOUT_LOCKED_MEMORY);
-        try (BootKeyPairs keys = BootKeyPairs.generate(secrets, new SecureRandom())) {
+        try (BootKeyPairs keys = BootKeyPairs.generate(secrets)) {
             status.writeKeys(keys.publicKeys());
             double seconds = status.writePhase(AgentVmPhase.ATTACHED);
             status.writePhase(AgentVmPhase.LOST);

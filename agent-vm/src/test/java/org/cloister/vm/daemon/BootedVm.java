@@ -9,7 +9,6 @@ import java.math.BigInteger;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -131,7 +130,7 @@ public final class BootedVm implements AutoCloseable {
         private final VmMetrics metrics = new VmMetrics();
         private final BootJournal journal = BootJournal.open(run);
         private final AgentVmStatusFile status = AgentVmStatusFile.create(run.resolve("agent-vm.status"));
-        private final BootKeyPairs own = BootKeyPairs.generate(secrets, new SecureRandom());
+        private final BootKeyPairs own = BootKeyPairs.generate(secrets);
         private final HostChannel channel;
         private volatile VmTrustStore trustStore;
         private volatile @Nullable WorkerVm worker;

@@ -184,7 +184,7 @@ class HandoverRefusedTest extends WorkerSessionHarness {
 
     @Test
     void a_certificate_for_another_key_is_refused() throws Exception {
-        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
+        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets)) {
             change(handover -> fixture.handOver(
                     handover.target(),
                     fixture.chain(
@@ -211,7 +211,7 @@ class HandoverRefusedTest extends WorkerSessionHarness {
 
     @Test
     void a_key_that_was_sealed_to_another_vm_is_refused() throws Exception {
-        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
+        try (BootKeyPairs other = BootKeyPairs.generate(fixture.secrets)) {
             change(handover -> fixture.handOver(
                     handover.target(),
                     handover.certificates().stream()

@@ -55,7 +55,7 @@ class ReadmittedMungeKeyTest {
 
     private final SecureRandom random = new SecureRandom();
     private final WorkerFixture fixture = new WorkerFixture();
-    private final BootKeyPairs keys = BootKeyPairs.generate(fixture.secrets, random);
+    private final BootKeyPairs keys = BootKeyPairs.generate(fixture.secrets);
     private final HandoverVerifier verifier = new HandoverVerifier(VmAssignment.of(fixture.told()), keys);
     private final CharonHost controller = CharonHost.make();
     private final CharonHost worker = CharonHost.make();

@@ -137,7 +137,7 @@ abstract class WorkerSessionHarness {
         for (int i = 0; i < 400 && !relay.serves(fixture.controller); i++) {
             Thread.sleep(10);
         }
-        keys = BootKeyPairs.generate(fixture.secrets, new SecureRandom());
+        keys = BootKeyPairs.generate(fixture.secrets);
     }
 
     /** A controlling VM, with what the drive has of one before it. */

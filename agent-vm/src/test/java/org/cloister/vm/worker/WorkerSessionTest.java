@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -89,7 +88,7 @@ class WorkerSessionTest extends WorkerSessionHarness {
 
     @Test
     void a_host_that_vouched_for_other_keys_before_ends_the_worker() throws Exception {
-        try (BootKeyPairs before = BootKeyPairs.generate(fixture.secrets, new SecureRandom())) {
+        try (BootKeyPairs before = BootKeyPairs.generate(fixture.secrets)) {
             relay.host = requests -> {
                 fixture.vouch(
                         WorkerFixture.IMAGE,

@@ -102,7 +102,7 @@ final class SimulatedControllerVm implements AgentLinkListener, EvidenceStore, A
     private final EventLoopGroup loops = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
     private final ExecutorService work = Executors.newSingleThreadExecutor();
     private final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.RUN_WITHOUT_LOCKED_MEMORY);
-    private final BootKeyPairs keys = BootKeyPairs.generate(secrets, RANDOM);
+    private final BootKeyPairs keys = BootKeyPairs.generate(secrets);
     private final CountDownLatch served = new CountDownLatch(1);
     private final Opening opening;
     private final EvidenceStatementSigner host;

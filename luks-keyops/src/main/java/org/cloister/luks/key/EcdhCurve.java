@@ -2,7 +2,6 @@ package org.cloister.luks.key;
 
 import jnr.ffi.Pointer;
 import jnr.ffi.byref.NativeLongByReference;
-import jnr.ffi.byref.PointerByReference;
 import org.cloister.luks.key.LibCryptoCalls.Native;
 import org.cloister.luks.secret.SecretException;
 import org.cloister.luks.secret.SecretMemory;
@@ -11,8 +10,8 @@ import org.cloister.luks.secret.SecretMemory.Loan;
 /** An elliptic curve in libcrypto: computes a scalar's point and ECDH. */
 final class EcdhCurve {
     private static final int UNCOMPRESSED = 4;
-    private static final int SELECT_PUBLIC_KEY = 0x86;
-    private static final int SELECT_KEY_PAIR = 0x87;
+    private static final int PUBLIC_KEY = 0x86;
+    private static final int KEY_PAIR = 0x87;
 
     private final LibCryptoCalls crypto;
     private final LibCrypto lib;
@@ -65,7 +64,8 @@ final class EcdhCurve {
         try (SecretMemory reversed = littleEndian(scalar);
                 Loan number = reversed.lend();
                 Loan target = shared.lend();
-                Native mine = key(SELECT_KEY_PAIR, parameters().number("priv", number.pointer(), number.length()));
+                Native mine =
+                        crypto.importKey(KEY_PAIR, parameters().number("priv", number.pointer(), number.length()));
                 Native theirs = peer(peer);
                 Native context = crypto.own(
                         "EVP_PKEY_CTX_new_from_pkey",
@@ -85,23 +85,9 @@ final class EcdhCurve {
     private Native peer(SealingPublicKey peer) throws KeyException {
         byte[] octets = peer.bytes();
         try {
-            return key(SELECT_PUBLIC_KEY, parameters().octets("pub", crypto.publicBytes(octets), octets.length));
+            return crypto.importKey(PUBLIC_KEY, parameters().octets("pub", crypto.publicBytes(octets), octets.length));
         } catch (KeyException.CallFailed e) {
             throw new KeyException.Malformed("public key", "a point of " + suite.curve(), "none of it");
-        }
-    }
-
-    private Native key(int selection, OsslParameters parameters) throws KeyException {
-        try (Native context = crypto.own(
-                "EVP_PKEY_CTX_new_from_name",
-                lib.EVP_PKEY_CTX_new_from_name(null, "EC", null),
-                lib::EVP_PKEY_CTX_free)) {
-            crypto.check("EVP_PKEY_fromdata_init", lib.EVP_PKEY_fromdata_init(context.pointer()));
-            PointerByReference key = new PointerByReference();
-            crypto.check(
-                    "EVP_PKEY_fromdata",
-                    parameters.callWith(array -> lib.EVP_PKEY_fromdata(context.pointer(), key, selection, array)));
-            return crypto.own("EVP_PKEY_fromdata", key.getValue(), lib::EVP_PKEY_free);
         }
     }
 

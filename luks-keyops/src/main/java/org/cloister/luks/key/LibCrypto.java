@@ -1,6 +1,7 @@
 package org.cloister.luks.key;
 
 import jnr.ffi.Pointer;
+import jnr.ffi.annotations.In;
 import jnr.ffi.annotations.Out;
 import jnr.ffi.byref.IntByReference;
 import jnr.ffi.byref.NativeLongByReference;
@@ -10,8 +11,9 @@ import jnr.ffi.types.u_int64_t;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of libcrypto.so.3 that this package calls, named as in openssl/crypto.h, err.h, bn.h, ec.h, evp.h and
- * kdf.h. Secrets are passed as pointers. Public only because jnr-ffi implements it from another class loader.
+ * The functions of libcrypto.so.3 that this package calls, named as in openssl/crypto.h, err.h, bn.h, ec.h, evp.h,
+ * x509.h and kdf.h. Secrets are passed as pointers. Public only because jnr-ffi implements it from another class
+ * loader.
  */
 public interface LibCrypto {
     @u_int64_t
@@ -103,6 +105,55 @@ public interface LibCrypto {
     int EVP_PKEY_derive_set_peer(Pointer context, Pointer peer);
 
     int EVP_PKEY_derive(Pointer context, Pointer secret, NativeLongByReference length);
+
+    int EVP_PKEY_keygen_init(Pointer context);
+
+    int EVP_PKEY_CTX_set_group_name(Pointer context, CharSequence name);
+
+    int EVP_PKEY_generate(Pointer context, PointerByReference key);
+
+    int EVP_PKEY_get_octet_string_param(
+            Pointer key, CharSequence name, @Out byte[] octets, @size_t long room, @Out NativeLongByReference length);
+
+    @Nullable
+    Pointer EVP_PKEY2PKCS8(Pointer key);
+
+    int i2d_PKCS8_PRIV_KEY_INFO(Pointer pkcs8, @Nullable PointerByReference der);
+
+    void PKCS8_PRIV_KEY_INFO_free(Pointer pkcs8);
+
+    @Nullable
+    Pointer EVP_MD_CTX_new();
+
+    void EVP_MD_CTX_free(Pointer context);
+
+    int EVP_DigestSignInit_ex(
+            Pointer context,
+            @Nullable Pointer keyContext,
+            CharSequence digest,
+            @Nullable Pointer library,
+            @Nullable Pointer properties,
+            Pointer key,
+            @Nullable Pointer parameters);
+
+    int EVP_DigestSign(
+            Pointer context,
+            @Out byte[] signature,
+            NativeLongByReference length,
+            @In byte[] message,
+            @size_t long count);
+
+    int EVP_DigestVerifyInit_ex(
+            Pointer context,
+            @Nullable Pointer keyContext,
+            CharSequence digest,
+            @Nullable Pointer library,
+            @Nullable Pointer properties,
+            Pointer key,
+            @Nullable Pointer parameters);
+
+    int EVP_DigestVerify(
+            Pointer context, @In byte[] signature, @size_t long length, @In byte[] message, @size_t long count);
 
     @Nullable
     Pointer EVP_KDF_fetch(@Nullable Pointer library, CharSequence name, @Nullable Pointer properties);

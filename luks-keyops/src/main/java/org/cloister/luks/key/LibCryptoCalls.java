@@ -5,6 +5,7 @@ import jnr.ffi.LibraryLoader;
 import jnr.ffi.Memory;
 import jnr.ffi.Pointer;
 import jnr.ffi.Runtime;
+import jnr.ffi.byref.PointerByReference;
 import org.cloister.luks.secret.SecretAllocator;
 import org.cloister.luks.secret.SecretException;
 import org.jspecify.annotations.Nullable;
@@ -105,6 +106,28 @@ public final class LibCryptoCalls {
             throw failed(call);
         }
         return new Native(made, free);
+    }
+
+    /**
+     * Makes an EC key of its parts; a point that is not on its curve makes it fail.
+     *
+     * @param selection which parts there are (EVP_PKEY_PUBLIC_KEY and others of openssl/evp.h)
+     */
+    Native importKey(int selection, OsslParameters parts) throws KeyException {
+        try (Native context = keyContext()) {
+            check("EVP_PKEY_fromdata_init", lib.EVP_PKEY_fromdata_init(context.pointer()));
+            PointerByReference key = new PointerByReference();
+            check(
+                    "EVP_PKEY_fromdata",
+                    parts.callWith(array -> lib.EVP_PKEY_fromdata(context.pointer(), key, selection, array)));
+            return own("EVP_PKEY_fromdata", key.getValue(), lib::EVP_PKEY_free);
+        }
+    }
+
+    /** Returns what makes an EC key. */
+    Native keyContext() throws KeyException {
+        return own(
+                "EVP_PKEY_CTX_new_from_name", lib.EVP_PKEY_CTX_new_from_name(null, "EC", null), lib::EVP_PKEY_CTX_free);
     }
 
     /** Checks a result; most functions of libcrypto return 1 for success, and 0 or below on failure. */

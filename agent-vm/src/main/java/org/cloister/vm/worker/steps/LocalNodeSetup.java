@@ -170,7 +170,7 @@ public final class LocalNodeSetup implements NodeSetup {
 
     private void startTunnel(NodePlan plan, AcceptedHandover handover) throws IOException {
         charon.start();
-        tunnelKey = keys.signing(environment.secrets);
+        tunnelKey = keys.signingPkcs8();
         anchors = IkeTrustAnchors.create(plan.project(), environment.clock.instant(), new SecureRandom());
         tunnels = ProjectTunnels.open(
                 charon.socket(), plan.tunnelPlan(handover, tunnelKey, anchors), event -> LOG.info("tunnel {}", event));

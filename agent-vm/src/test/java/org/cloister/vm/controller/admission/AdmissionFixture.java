@@ -257,7 +257,7 @@ final class AdmissionFixture implements AutoCloseable {
 
     /** A VM of the slot, with keys of its own boot. */
     final class Vm {
-        final BootKeyPairs keys = BootKeyPairs.generate(opening.secrets, new SecureRandom());
+        final BootKeyPairs keys = BootKeyPairs.generate(opening.secrets);
         final TlsCredential boot = TlsCredential.of(
                 keys.signing(),
                 List.of(BootCertificate.make(

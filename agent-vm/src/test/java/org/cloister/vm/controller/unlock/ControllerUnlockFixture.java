@@ -68,7 +68,7 @@ public final class ControllerUnlockFixture {
 
     public final SecretAllocator secrets = SecretAllocator.open(SecretAllocator.Locking.RUN_WITHOUT_LOCKED_MEMORY);
     public final LibCryptoCalls crypto = LibCryptoCalls.load(secrets);
-    public final BootKeyPairs keys = BootKeyPairs.generate(secrets, RANDOM);
+    public final BootKeyPairs keys = BootKeyPairs.generate(secrets);
     public final BootFixture.Project made = BootFixture.project(3);
     /** Of the site, whose relays give nodes. */
     public final SigningKey site = SigningKey.of(BootFixture.pair(SignatureCurve.P256));
