@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -42,7 +43,8 @@ import org.cloister.vm.system.users.ProjectMembers;
 
 /**
  * A running project in its controlling VM: tunnels, storage, the Local Slurm, queue, tickets and workers. One thread
- * makes all decisions. Parts are closed in reverse order of their start.
+ * makes all decisions, and another carries out what blocks for workers. Parts are closed in reverse order of their
+ * start.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // failures are logged where they occur
 final class RunningProject implements AutoCloseable {
@@ -57,6 +59,8 @@ final class RunningProject implements AutoCloseable {
     private final InstantSource clock = InstantSource.system();
     private final ScheduledExecutorService decisions =
             Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "decisions"));
+    private final ExecutorService provisioning =
+            Executors.newSingleThreadExecutor(task -> new Thread(task, "provisioning"));
     private final ResourceStack resources = new ResourceStack();
     private final ControllerConfig config;
     private final ControllerCertificate certificate;
@@ -83,6 +87,7 @@ final class RunningProject implements AutoCloseable {
         this.config = controllerConfig(environment, opened);
         this.certificate = new ControllerCertificate(name, opened.unlocked().authority(), keys, clock.instant());
         resources.push(decisions::shutdownNow);
+        resources.push(provisioning::shutdownNow);
         ProjectServices services = new ProjectServices(environment, opened, keys, certificate, config, decisions);
         resources.push(services::close);
         boolean done = false;
@@ -110,7 +115,7 @@ final class RunningProject implements AutoCloseable {
                             AdmittedWorkers.open(opened.layout().agentFolder().resolve("guests"))),
                     provisioner,
                     receipts,
-                    decisions,
+                    new WorkerAdmission.Threads(decisions, provisioning),
                     clock,
                     environment.metrics());
             resources.push(admission::close);
@@ -248,7 +253,7 @@ final class RunningProject implements AutoCloseable {
         decisions.scheduleWithFixedDelay(
                 new PeriodicTasks(List.of(
                         () -> opened.driveLostReason().ifPresent(shutdown::cutPower),
-                        provisioner::retryRevocations,
+                        () -> provisioning.execute(provisioner::retryRevocations),
                         receipts::issueDue,
                         filterMetrics::update)),
                 TASK_INTERVAL.toSeconds(),

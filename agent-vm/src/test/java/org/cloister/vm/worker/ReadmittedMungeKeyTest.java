@@ -198,7 +198,7 @@ class ReadmittedMungeKeyTest {
                 ProjectAddress.parse(WORKER.text()),
                 1001,
                 1000);
-        return verifier.accept(fixture.readmit(admitted, nonce, true), previous, WorkerFixture.VM, nonce);
+        return verifier.accept(fixture.createReadmission(admitted, nonce, true), previous, WorkerFixture.VM, nonce);
     }
 
     /** Returns a credential; empty while munged does not answer. */

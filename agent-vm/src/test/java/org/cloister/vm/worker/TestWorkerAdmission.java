@@ -73,7 +73,7 @@ public final class TestWorkerAdmission implements AgentLinkListener, AutoCloseab
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
                 fixture,
                 new RecordedHandovers(),
-                decisions,
+                new WorkerAdmission.Threads(decisions, decisions),
                 InstantSource.system(),
                 new CountedAdmissionMetrics());
         decisions

@@ -265,7 +265,7 @@ final class WorkerFixture implements Provisioner {
     }
 
     @Override
-    public HandoverDocument provision(
+    public HandoverDocument createHandover(
             HandoverTarget place, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
             throws IOException {
         gives.incrementAndGet();
@@ -320,12 +320,15 @@ final class WorkerFixture implements Provisioner {
     }
 
     @Override
+    public void grantAccess(List<AdmittedWorker> workers) {}
+
+    @Override
     public boolean isUserAllowed(AdmittedWorker admitted) {
         return welcome;
     }
 
     @Override
-    public ReadmissionGrant readmit(AdmittedWorker admitted, Nonce fresh, boolean key) throws IOException {
+    public ReadmissionGrant createReadmission(AdmittedWorker admitted, Nonce fresh, boolean key) throws IOException {
         HandoverTarget place = new HandoverTarget(admitted.ticket(), admitted.slot(), admitted.vm(), fresh);
         CertificateAuthority by = present.map(ControllerBoot::authority).orElse(authority);
         List<ByteString> chain = new ArrayList<>();

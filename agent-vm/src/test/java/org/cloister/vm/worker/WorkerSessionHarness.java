@@ -157,7 +157,7 @@ abstract class WorkerSessionHarness {
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
                 fixture,
                 recorder,
-                decisions,
+                new WorkerAdmission.Threads(decisions, decisions),
                 InstantSource.system(),
                 counts);
         onDecisionThread(() -> {

@@ -186,7 +186,7 @@ public final class MachineScript {
         here.runChecked("exportfs", "-i", "-o", "rw,no_root_squash,fsid=0", "10.70.0.99:" + project);
         NfsExport export = new NfsExport(WORKER.address(), 2001, 2001, false);
         exports.reconcile(List.of(export));
-        exports.add(export);
+        exports.add(List.of(export));
         print("exports "
                 + here.runChecked("cut", "-d(", "-f1", "/var/lib/nfs/etab")
                         .strip()
@@ -205,7 +205,7 @@ public final class MachineScript {
         print(
                 "stranger",
                 () -> new StorageMounts(here, CONTROLLER.address(), List.of(same)).mount(Duration.ofSeconds(2)));
-        exports.remove(export);
+        exports.remove(List.of(export));
         print("removed", () -> there.runChecked("cat", all.mountPoint() + "/home/ada/f"));
         print("unmounted " + mounts.unmount() + MountedFileSystem.at(there, all.mountPoint()));
         server.stop();

@@ -102,7 +102,7 @@ class VmNetworkTest {
                         second.socket(),
                         plan(WORKER).with(TunnelPeer.peersOfWorker(CONTROLLER, List.of())),
                         event -> {})) {
-            there.add(TunnelPeer.peersOfController(List.of(WORKER)).get(0));
+            there.add(TunnelPeer.peersOfController(List.of(WORKER)));
             assertThatThrownBy(() -> here.awaitUp("c", Duration.ofSeconds(3)))
                     .as("the controlling VM's table knows no worker")
                     .hasMessageContaining("tunnel to c: it is not up after 3 s");
@@ -116,7 +116,7 @@ class VmNetworkTest {
             here.awaitUp("c", SOON);
             flows();
 
-            there.remove("w1");
+            there.remove(List.of("w1"));
             Poll.until("the tunnel's end", SOON, "read charon.log", () -> !here.isUp("c"));
             nothingInClear();
         } finally {

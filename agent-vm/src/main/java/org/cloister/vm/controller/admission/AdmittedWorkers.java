@@ -15,7 +15,8 @@ import org.cloister.base.file.AtomicFile;
 /**
  * Records the workers that received a hand-over, in a folder on the project's drive with one file per worker. The file
  * is written before the worker receives anything, so a reopened controlling VM knows every worker that may reconnect,
- * and its key. Not thread-safe.
+ * and its key. Methods that write or
+ * delete files are called by one thread, the others by another.
  */
 public final class AdmittedWorkers {
     private static final String SUFFIX = ".guest";
@@ -38,7 +39,7 @@ public final class AdmittedWorkers {
         Files.createDirectories(folder);
         AdmittedWorkers opened = new AdmittedWorkers(folder, new HashMap<>());
         for (Path file : files(folder)) {
-            opened.put(read(file));
+            opened.add(read(file));
         }
         return opened;
     }
@@ -47,22 +48,27 @@ public final class AdmittedWorkers {
         return Optional.ofNullable(workers.getOrDefault(ticket, Map.of()).get(slot));
     }
 
-    /** Records a worker; the record is on the disk on return. */
+    /** Writes the file of a worker; it is on the disk on return. */
     void write(AdmittedWorker worker) throws IOException {
         AtomicFile.replace(folder.resolve(name(worker)), worker.write());
-        put(worker);
     }
 
-    /** Deletes the records of a ticket that has ended; its workers cannot be readmitted. */
-    void forget(String ticket) throws IOException {
-        for (AdmittedWorker worker :
-                List.copyOf(workers.getOrDefault(ticket, Map.of()).values())) {
-            Files.deleteIfExists(folder.resolve(name(worker)));
+    /** Deletes the files of a ticket that has ended. */
+    void delete(String ticket) throws IOException {
+        for (Path file : files(folder)) {
+            if (String.valueOf(file.getFileName()).startsWith(ticket + "-")) {
+                Files.deleteIfExists(file);
+            }
         }
+    }
+
+    /** Removes the workers of a ticket that has ended from memory; they cannot be readmitted. */
+    void forget(String ticket) {
         workers.remove(ticket);
     }
 
-    private void put(AdmittedWorker worker) {
+    /** Adds a worker whose file was written. */
+    void add(AdmittedWorker worker) {
         workers.computeIfAbsent(worker.ticket(), ticket -> new TreeMap<>()).put(worker.slot(), worker);
     }
 

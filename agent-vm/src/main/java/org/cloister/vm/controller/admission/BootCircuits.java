@@ -2,16 +2,20 @@ package org.cloister.vm.controller.admission;
 
 import java.io.IOException;
 import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import org.cloister.protocol.circuit.CloseReason;
+import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.EvidenceClause;
 import org.cloister.protocol.handover.BootPhase;
 import org.cloister.protocol.handover.VerifierMessage;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
+import org.cloister.protocol.identity.PeerIdentity;
 import org.cloister.vm.boot.UnauthenticatedPeerCounter;
 import org.cloister.vm.controller.tickets.WorkerEvent;
 import org.slf4j.Logger;
@@ -30,12 +34,17 @@ final class BootCircuits {
     private final WorkerReadmission readmission;
     private final UnauthenticatedPeerCounter unauthenticatedPeers;
     private final InstantSource clock;
+    private final Consumer<ProvisioningRequest> requests;
+    /** Keys of workers whose hand-over is being prepared. */
+    private final Map<CertificateName, VerificationKey> preparing = new HashMap<>();
+
     private final BiConsumer<CertificateName, Optional<WorkerSession>> accepted;
     private final Consumer<WorkerEvent> events;
     private final UnauthenticatedCircuits<WorkerSession> circuits = new UnauthenticatedCircuits<>(
             session -> session.circuit().peerIdentity().key());
 
     /**
+     * @param requests receives the hand-over of each worker whose evidence was accepted
      * @param accepted receives the one circuit of a slot whose messages are accepted from now on, or empty if there is
      *     none
      */
@@ -44,12 +53,14 @@ final class BootCircuits {
             WorkerReadmission readmission,
             UnauthenticatedPeerCounter unauthenticatedPeers,
             InstantSource clock,
+            Consumer<ProvisioningRequest> requests,
             BiConsumer<CertificateName, Optional<WorkerSession>> accepted,
             Consumer<WorkerEvent> events) {
         this.attestation = attestation;
         this.readmission = readmission;
         this.unauthenticatedPeers = unauthenticatedPeers;
         this.clock = clock;
+        this.requests = requests;
         this.accepted = accepted;
         this.events = events;
     }
@@ -63,10 +74,11 @@ final class BootCircuits {
     }
 
     List<WorkerSession> removeAll(CertificateName worker) {
+        preparing.remove(worker);
         return circuits.removeAll(worker);
     }
 
-    void forget(String ticket) throws IOException {
+    void forget(String ticket) {
         attestation.forget(ticket);
     }
 
@@ -84,7 +96,11 @@ final class BootCircuits {
 
     private void denySpent(ExpectedWorkers.ExpectedSlot expected, CertificateName worker, WorkerSession session) {
         session.deny(List.of(EvidenceClause.SPENT.id()));
-        if (readmission.checkKey(expected, session.circuit().peerIdentity()).isEmpty()) {
+        PeerIdentity peer = session.circuit().peerIdentity();
+        if (readmission.checkKey(expected, peer).isEmpty()
+                || Optional.ofNullable(preparing.get(worker))
+                        .filter(peer.key()::equals)
+                        .isPresent()) {
             // This key received the hand-over, which was lost with its circuit; the slot is lost with it.
             LOG.warn(
                     "worker {} of ticket {}: its hand-over was lost with its circuit; the slot has no worker",
@@ -140,12 +156,31 @@ final class BootCircuits {
         for (WorkerSession other : circuits.removeAll(worker)) {
             other.deny(List.of(EvidenceClause.SPENT.id()));
         }
-        if (decision instanceof WorkerAttestation.Decision.Admit admit) {
-            session.sendHandover(admit.handover());
+        preparing.put(worker, session.circuit().peerIdentity().key());
+        requests.accept(((WorkerAttestation.Decision.Accept) decision).request());
+    }
+
+    /** Sends a hand-over. If its circuit has broken meanwhile, it is lost; the worker shows so by its next circuit. */
+    void onHandedOver(CertificateName worker, ProvisioningResult.HandedOver done) {
+        WorkerSession session = done.request().session();
+        preparing.remove(worker);
+        readmission.recordHandover(worker, done.worker());
+        if (session.circuit().channel().isActive()) {
+            session.sendHandover(done.document());
             accepted.accept(worker, Optional.of(session));
-        } else {
-            session.finishOutput();
-            events.accept(WorkerEvents.gone(expected, BootPhase.KEYS, "controller"));
         }
+    }
+
+    void onHandoverFailed(CertificateName worker, ProvisioningRequest.Handover request) {
+        preparing.remove(worker);
+        request.session().finishOutput();
+        events.accept(WorkerEvents.gone(request.expected(), BootPhase.KEYS, "controller"));
+    }
+
+    /** Ends the circuit of a worker, which opens another one and shows its evidence again. */
+    void onNotRecorded(CertificateName worker, ProvisioningRequest.Handover request) {
+        preparing.remove(worker);
+        attestation.restore(request);
+        request.session().finishOutput();
     }
 }

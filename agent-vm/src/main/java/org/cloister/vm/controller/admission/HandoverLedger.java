@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.file.AtomicFile;
@@ -23,8 +24,8 @@ import org.cloister.protocol.ticket.Ticket;
 
 /**
  * Records the slots that were handed over, and the number of hand-overs under the policy in force, in a folder on the
- * project's drive with one file per ticket that may have workers. A spent slot is on the disk before its hand-over is
- * sent. Not thread-safe.
+ * project's drive with one file per ticket that may have workers. A slot is spent in memory at once, and on the disk
+ * before its hand-over is sent. Methods that read or write the disk are called by one thread, the others by another.
  */
 public final class HandoverLedger {
     private static final String SUFFIX = ".spent";
@@ -37,6 +38,17 @@ public final class HandoverLedger {
     private final Map<String, Set<Integer>> spent;
     private long serial;
     private long released;
+    /** On the disk; of the thread that writes. */
+    private long writtenSerial;
+
+    private long writtenCount;
+
+    /**
+     * A slot that was spent.
+     *
+     * @param count of hand-overs under this policy, with this one
+     */
+    record SpentSlot(String ticket, int slot, String nonce, long policy, long count) {}
 
     private HandoverLedger(Path folder, Map<String, Set<Integer>> spent) {
         this.folder = folder;
@@ -78,40 +90,71 @@ public final class HandoverLedger {
     }
 
     /**
-     * Records that a slot is handed over; the record is on the disk on return.
+     * Spends a slot in memory.
      *
-     * @param nonce its SHA-256 in hex, as in a receipt
+     * @param nonce of its hand-over, its SHA-256 in hex, as in a receipt
      * @param policy serial number of the policy in force
+     * @return what is to be written
      */
-    public void recordHandover(String ticket, int slot, String nonce, long policy) throws IOException {
+    SpentSlot spend(String ticket, int slot, String nonce, long policy) {
         released = handoverCount(policy) + 1;
         serial = policy;
+        spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
+        return new SpentSlot(ticket, slot, nonce, policy, released);
+    }
+
+    /** Takes back a slot that could not be written: nothing was handed over. It remains counted. */
+    void restore(SpentSlot slot) {
+        spent.computeIfPresent(slot.ticket(), (ticket, slots) -> {
+            slots.remove(slot.slot());
+            return slots;
+        });
+    }
+
+    /**
+     * Writes spent slots of one ticket; they are on the disk on return.
+     *
+     * @throws IOException if none was written
+     */
+    void write(List<SpentSlot> slots) throws IOException {
         // Counted first: a hand-over that then fails uses up one of many.
+        writeCount(slots.get(slots.size() - 1));
+        Path file = folder.resolve(slots.get(0).ticket() + SUFFIX);
+        if (!Files.exists(file)) {
+            AtomicFile.create(file, new byte[0]);
+        }
+        String lines = slots.stream()
+                .map(each -> each.slot() + " " + each.nonce() + "\n")
+                .collect(Collectors.joining());
+        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.APPEND)) {
+            append(channel, ByteBuffer.wrap(lines.getBytes(StandardCharsets.US_ASCII)));
+        }
+    }
+
+    /** The number of one policy never falls, whatever the order of its tickets. */
+    private void writeCount(SpentSlot newest) throws IOException {
+        if (newest.policy() == writtenSerial && newest.count() <= writtenCount) {
+            return;
+        }
         AtomicFile.replace(
                 folder.resolve(RELEASES),
                 JsonNodeFactory.instance
                         .objectNode()
                         .put("format", FORMAT)
-                        .put("policy", serial)
-                        .put("released", released)
+                        .put("policy", newest.policy())
+                        .put("released", newest.count())
                         .toString()
                         .getBytes(StandardCharsets.UTF_8));
-        Path file = folder.resolve(ticket + SUFFIX);
-        if (!Files.exists(file)) {
-            AtomicFile.create(file, new byte[0]);
-        }
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.APPEND)) {
-            append(channel, ByteBuffer.wrap((slot + " " + nonce + "\n").getBytes(StandardCharsets.US_ASCII)));
-        }
-        spent.computeIfAbsent(ticket, id -> new HashSet<>()).add(slot);
+        writtenSerial = newest.policy();
+        writtenCount = newest.count();
     }
 
-    /** Appends the whole line or nothing, since the next line follows it. */
-    private static void append(FileChannel channel, ByteBuffer line) throws IOException {
+    /** Appends all lines or nothing, since the next line follows them. */
+    private static void append(FileChannel channel, ByteBuffer lines) throws IOException {
         long before = channel.size();
         try {
-            while (line.hasRemaining()) {
-                channel.write(line);
+            while (lines.hasRemaining()) {
+                channel.write(lines);
             }
             channel.force(true);
         } catch (IOException e) {
@@ -124,10 +167,14 @@ public final class HandoverLedger {
         }
     }
 
-    /** Deletes the records of a ticket that has ended; none of its workers is accepted any more. */
-    public void forget(String ticket) throws IOException {
-        Files.deleteIfExists(folder.resolve(ticket + SUFFIX));
+    /** Removes a ticket that has ended from memory; none of its workers is accepted any more. */
+    void forget(String ticket) {
         spent.remove(ticket);
+    }
+
+    /** Deletes the file of a ticket that has ended. */
+    void delete(String ticket) throws IOException {
+        Files.deleteIfExists(folder.resolve(ticket + SUFFIX));
     }
 
     /**

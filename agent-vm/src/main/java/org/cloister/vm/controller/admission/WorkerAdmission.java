@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.cloister.protocol.circuit.CloseReason;
 import org.cloister.protocol.evidence.EvidenceClause;
@@ -39,13 +40,13 @@ import org.slf4j.LoggerFactory;
  * Accepts circuits of workers of the project's tickets, appraises their evidence and hands credentials over to them,
  * once per slot. Over these circuits the workers then report their progress, and learn that they are released or that
  * their certificates were revoked. Before a slot's host has signed for the peer of a circuit, no message on it changes
- * anything. One thread makes all decisions.
+ * anything. One thread makes all decisions; what blocks is done by another, for all workers that are ready together.
  */
 public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private static final Logger LOG = LoggerFactory.getLogger(WorkerAdmission.class);
 
     private final AdmissionContext context;
-    private final Provisioner provisioner;
+    private final ProvisioningQueue provisioning;
     private final WorkerReadmission readmission;
     private final HandoverRecorder recorder;
     private final Executor decisions;
@@ -56,6 +57,7 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     private final Map<CertificateName, WorkerSession> sessions = new HashMap<>();
 
     private final BootCircuits bootCircuits;
+    private final ProvisioningOutcomes outcomes;
     private final UnauthenticatedPeerCounter unauthenticatedPeers;
     /** Counts broken boot circuits, which include those of genuine workers. */
     private final UnauthenticatedPeerCounter brokenCircuits = new UnauthenticatedPeerCounter(() -> {});
@@ -71,30 +73,40 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
     /** Records of hand-overs on the project's drive. */
     public record Stores(HandoverLedger handovers, AdmittedWorkers admitted) {}
 
-    /** @param decisions a single thread, which also makes the calls of {@link WorkerSlots} */
+    /**
+     * Single threads.
+     *
+     * @param decisions also makes the calls of {@link WorkerSlots}; nothing on it waits for a disk or a program
+     * @param provisioning writes the stores, and calls the provisioner and the recorder of hand-overs
+     */
+    public record Threads(Executor decisions, Executor provisioning) {}
+
     public WorkerAdmission(
             AdmissionContext context,
             Stores stores,
             Provisioner provisioner,
             HandoverRecorder recorder,
-            Executor decisions,
+            Threads threads,
             InstantSource clock,
             AdmissionMetrics metrics) {
         this.context = context;
-        this.provisioner = provisioner;
+        this.decisions = threads.decisions();
+        this.provisioning = new ProvisioningQueue(
+                threads.provisioning(),
+                new ProvisioningBatch(stores, provisioner, recorder, this::onProvisioned)::carryOut);
         this.readmission = new WorkerReadmission(stores.admitted(), context, provisioner);
         this.unauthenticatedPeers = new UnauthenticatedPeerCounter(metrics::unauthenticatedPeer);
         this.bootCircuits = new BootCircuits(
-                new WorkerAttestation(
-                        context, stores.handovers(), provisioner, readmission, recorder, unauthenticatedPeers),
+                new WorkerAttestation(context, stores.handovers(), unauthenticatedPeers),
                 readmission,
                 unauthenticatedPeers,
                 clock,
+                provisioning::add,
                 this::acceptMessagesOf,
                 this::report);
+        this.outcomes = new ProvisioningOutcomes(expected, bootCircuits, released::contains);
         this.revocationWatch = new RevocationWatch(context, expected, readmission, decisions, this::onRevoked);
         this.recorder = recorder;
-        this.decisions = decisions;
         this.clock = clock;
         this.metrics = metrics;
         this.periodicCheck = new PeriodicCheck(revocationWatch.loop(), () -> decisions.execute(this::eachSecond));
@@ -143,15 +155,9 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
         List<CertificateName> workers = expected.remove(ticket);
         workers.forEach(worker -> bootCircuits.removeAll(worker).forEach(WorkerSession::finishOutput));
         jointReadmission.forget(ticket);
-        provisioner.revokeAccess(ticket);
-        try {
-            readmission.forget(ticket, workers);
-            bootCircuits.forget(ticket);
-        } catch (IOException e) {
-            // The ticket's workers are no longer expected, so no slot of it can be spent; the remaining file is
-            // harmless.
-            LOG.warn("ticket {}: the records of its hand-overs cannot be deleted: {}", ticket, e.toString());
-        }
+        readmission.forget(ticket, workers);
+        bootCircuits.forget(ticket);
+        provisioning.add(new ProvisioningRequest.End(ticket));
     }
 
     /** Accepts a connection that claims to be a worker; not yet authenticated. Called on the link's event loop. */
@@ -297,8 +303,17 @@ public final class WorkerAdmission implements WorkerSlots, AutoCloseable {
                 jointReadmission.add(expectedSlot.ticket(), request.worker(), request, clock.instant());
                 grantDue(expectedSlot.ticket());
             } else {
-                readmission.grant(session, request.resume(), readmit);
+                provisioning.add(new ProvisioningRequest.Readmission(
+                        session, request.resume(), readmit.worker(), readmit.isMungeKeyDue()));
             }
+        }
+    }
+
+    private void onProvisioned(List<ProvisioningResult> results) {
+        try {
+            decisions.execute(() -> results.forEach(outcomes::onResult));
+        } catch (RejectedExecutionException e) {
+            LOG.debug("workers: the admission is closed: {}", e.getMessage());
         }
     }
 

@@ -10,8 +10,8 @@ import java.util.Set;
 import org.cloister.protocol.dsse.VerificationKey;
 import org.cloister.protocol.evidence.AttestationResult;
 import org.cloister.protocol.evidence.EvidenceClause;
+import org.cloister.protocol.evidence.EvidenceStatement;
 import org.cloister.protocol.evidence.Nonce;
-import org.cloister.protocol.handover.HandoverDocument;
 import org.cloister.protocol.handover.HandoverTarget;
 import org.cloister.protocol.handover.VmMessage;
 import org.cloister.vm.boot.UnauthenticatedPeerCounter;
@@ -43,40 +43,25 @@ final class WorkerAttestation {
     private final AdmissionContext context;
     private final HandoverLedger ledger;
     private final EvidenceAppraiser appraiser;
-    private final Provisioner provisioner;
-    private final WorkerReadmission readmission;
-    private final HandoverRecorder recorder;
     private final UnauthenticatedPeerCounter unauthenticatedPeers;
     private final AttestationNonces nonces = new AttestationNonces(new SecureRandom());
 
     sealed interface Decision {
-        /** The hand-over is recorded everywhere and can be sent. */
-        record Admit(HandoverDocument handover) implements Decision {}
+        /** The slot is spent, and the hand-over can be prepared. */
+        record Accept(ProvisioningRequest.Handover request) implements Decision {}
 
         /**
          * @param hostVouched whether the slot's host signed for exactly this VM: the slot has had its worker, and gets
          *     no other
          */
         record Deny(List<String> clauses, boolean hostVouched) implements Decision {}
-
-        /** The slot is spent, but there is nothing to hand over. */
-        record Unavailable() implements Decision {}
     }
 
-    /** @param readmission records workers that received a hand-over, which may reconnect */
     WorkerAttestation(
-            AdmissionContext context,
-            HandoverLedger ledger,
-            Provisioner provisioner,
-            WorkerReadmission readmission,
-            HandoverRecorder recorder,
-            UnauthenticatedPeerCounter unauthenticatedPeers) {
+            AdmissionContext context, HandoverLedger ledger, UnauthenticatedPeerCounter unauthenticatedPeers) {
         this.context = context;
         this.ledger = ledger;
         this.appraiser = new EvidenceAppraiser(context, ledger);
-        this.provisioner = provisioner;
-        this.readmission = readmission;
-        this.recorder = recorder;
         this.unauthenticatedPeers = unauthenticatedPeers;
     }
 
@@ -94,11 +79,7 @@ final class WorkerAttestation {
         return nonces.of(expected.ticket(), expected.slot().slot(), key);
     }
 
-    /**
-     * Appraises a worker's evidence and, if it is accepted, spends the slot.
-     *
-     * @throws IOException if the spent slot cannot be recorded; nothing was changed
-     */
+    /** Appraises a worker's evidence and, if it is accepted, spends the slot. */
     Decision appraise(
             ExpectedWorkers.ExpectedSlot expected, WorkerSession session, VmMessage.Evidence evidence, Instant now)
             throws IOException {
@@ -109,23 +90,21 @@ final class WorkerAttestation {
         if (result instanceof AttestationResult.Refused refused) {
             return deny(expected, refused);
         }
-        AttestationResult.Accepted accepted = (AttestationResult.Accepted) result;
-        ledger.recordHandover(
-                ticket, slot, nonce.digest().hex(), context.policy().serial());
+        EvidenceStatement statement = ((AttestationResult.Accepted) result).statement();
         warnOfClockDifference(expected, Duration.between(now, evidence.clock()).abs());
-        try {
-            HandoverTarget target = new HandoverTarget(
-                    ticket, slot, accepted.statement().facts().vm(), nonce);
-            HandoverDocument handover =
-                    provisioner.provision(target, expected.allocation(), expected.slot(), accepted.statement());
-            readmission.recordHandover(
-                    handover.name(), AdmittedWorker.of(handover, expected.slot(), accepted.statement()));
-            recorder.recordHandover(target, evidence.statement(), handover);
-            return new Decision.Admit(handover);
-        } catch (IOException e) {
-            LOG.error("worker {} of ticket {}: the hand-over failed: {}", slot, ticket, e.getMessage());
-            return new Decision.Unavailable();
-        }
+        return new Decision.Accept(new ProvisioningRequest.Handover(
+                expected,
+                session,
+                evidence.statement(),
+                statement,
+                new HandoverTarget(ticket, slot, statement.facts().vm(), nonce),
+                ledger.spend(
+                        ticket, slot, nonce.digest().hex(), context.policy().serial())));
+    }
+
+    /** Takes back the slot of a hand-over that could not be recorded. */
+    void restore(ProvisioningRequest.Handover request) {
+        ledger.restore(request.spent());
     }
 
     private Decision deny(ExpectedWorkers.ExpectedSlot expected, AttestationResult.Refused refused) {
@@ -156,8 +135,8 @@ final class WorkerAttestation {
         }
     }
 
-    /** Deletes the records of a ticket whose workers are no longer expected. */
-    void forget(String ticket) throws IOException {
+    /** Removes a ticket whose workers are no longer expected. */
+    void forget(String ticket) {
         ledger.forget(ticket);
     }
 }

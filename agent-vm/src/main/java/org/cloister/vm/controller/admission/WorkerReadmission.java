@@ -1,6 +1,5 @@
 package org.cloister.vm.controller.admission;
 
-import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashSet;
@@ -12,8 +11,6 @@ import org.cloister.protocol.handover.VmMessage;
 import org.cloister.protocol.identity.CertificateName;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.identity.PeerIdentity;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Decides whether a worker that reconnects with a certificate continues unchanged, is readmitted, or is refused. The
@@ -21,7 +18,6 @@ import org.slf4j.LoggerFactory;
  * the one that the drive's records have, by its key. Not thread-safe.
  */
 final class WorkerReadmission {
-    private static final Logger LOG = LoggerFactory.getLogger(WorkerReadmission.class);
     /**
      * Remaining validity up to which a certificate is renewed. A worker asks for renewal when half a day is over; one
      * that reconnects for another reason is renewed a little earlier.
@@ -50,9 +46,9 @@ final class WorkerReadmission {
         this.provisioner = provisioner;
     }
 
-    /** Records a worker before anything is sent to it. */
-    void recordHandover(CertificateName name, AdmittedWorker worker) throws IOException {
-        admitted.write(worker);
+    /** Records a worker before anything is sent to it. It is in the drive's records already. */
+    void recordHandover(CertificateName name, AdmittedWorker worker) {
+        admitted.add(worker);
         current.add(name);
     }
 
@@ -79,7 +75,7 @@ final class WorkerReadmission {
     }
 
     /** @param workers the ticket's workers */
-    void forget(String ticket, List<CertificateName> workers) throws IOException {
+    void forget(String ticket, List<CertificateName> workers) {
         workers.forEach(current::remove);
         admitted.forget(ticket);
     }
@@ -119,24 +115,6 @@ final class WorkerReadmission {
         }
         Optional<String> clause = failedClause(expected, worker, now);
         return clause.isPresent() ? new Decision.Refuse(clause.get(), true) : new Decision.Readmit(worker, !isCurrent);
-    }
-
-    /** Sends a readmission. */
-    void grant(WorkerSession session, VmMessage.Resume resume, Decision.Readmit readmit) {
-        try {
-            session.sendReadmission(provisioner.readmit(readmit.worker(), resume.fresh(), readmit.isMungeKeyDue()));
-        } catch (IOException e) {
-            LOG.error(
-                    "worker {} of ticket {}: cannot be readmitted yet: {}",
-                    resume.slot(),
-                    resume.ticket(),
-                    e.getMessage());
-            // A worker that needs a certificate only continues with its current one; one that needs the munge key
-            // reconnects.
-            if (readmit.isMungeKeyDue()) {
-                session.finishOutput();
-            }
-        }
     }
 
     /** Returns the first condition of the hand-over that no longer holds. */

@@ -1,12 +1,12 @@
 package org.cloister.vm.controller.provision;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.cloister.base.address.Ipv4Address;
-import org.cloister.ipsec.PinnedPeer;
-import org.cloister.vm.controller.storage.NfsExport;
 import org.cloister.vm.controller.storage.NfsExports;
 import org.cloister.vm.system.network.NetworkPlan;
 import org.cloister.vm.system.network.ProjectInterface;
@@ -37,39 +37,59 @@ public final class SystemWorkerAccess implements WorkerAccess {
     }
 
     @Override
-    public synchronized void grant(TunnelPeer worker, NfsExport export) throws IOException {
-        String previous = admitted.putIfAbsent(worker.address(), worker.name());
-        if (previous != null && !previous.equals(worker.name())) {
-            throw new IOException("address " + worker.address() + " of worker " + worker.name()
-                    + ": still in use by worker " + previous);
+    public synchronized void grant(Collection<Grant> grants) throws IOException {
+        List<Grant> added = new ArrayList<>();
+        for (Grant grant : grants) {
+            requireFree(grant.worker());
+        }
+        for (Grant grant : grants) {
+            if (admitted.put(grant.worker().address(), grant.worker().name()) == null) {
+                added.add(grant);
+            }
         }
         boolean done = false;
         try {
-            exports.add(export);
-            for (PinnedPeer peer : TunnelPeer.peersOfController(List.of(worker))) {
-                tunnels.add(peer);
-            }
+            exports.add(grants.stream().map(Grant::export).toList());
+            tunnels.add(TunnelPeer.peersOfController(
+                    grants.stream().map(Grant::worker).toList()));
             updatePeerFilter();
             done = true;
         } finally {
             if (!done) {
-                revoke(worker, export);
+                revoke(added);
             }
         }
     }
 
+    private void requireFree(TunnelPeer worker) throws IOException {
+        String other = admitted.get(worker.address());
+        if (other != null && !other.equals(worker.name())) {
+            throw new IOException("address " + worker.address() + " of worker " + worker.name()
+                    + ": still in use by worker " + other);
+        }
+    }
+
     @Override
-    public synchronized void revoke(TunnelPeer worker, NfsExport export) throws IOException {
-        if (!worker.name().equals(admitted.get(worker.address()))) {
+    public synchronized void revoke(Collection<Grant> grants) throws IOException {
+        List<Grant> present = grants.stream()
+                .filter(grant ->
+                        grant.worker().name().equals(admitted.get(grant.worker().address())))
+                .toList();
+        if (present.isEmpty()) {
             return;
         }
-        admitted.remove(worker.address());
+        present.forEach(grant -> admitted.remove(grant.worker().address()));
         IOException failure = attempt(this::updatePeerFilter, null);
-        failure = attempt(() -> tunnels.remove(worker.name()), failure);
-        failure = attempt(() -> exports.remove(export), failure);
+        failure = attempt(
+                () -> tunnels.remove(
+                        present.stream().map(grant -> grant.worker().name()).toList()),
+                failure);
+        failure =
+                attempt(() -> exports.remove(present.stream().map(Grant::export).toList()), failure);
         if (failure != null) {
             // Kept, so that it can be retried and no other worker gets the address.
-            admitted.put(worker.address(), worker.name());
+            present.forEach(grant ->
+                    admitted.put(grant.worker().address(), grant.worker().name()));
             throw failure;
         }
     }

@@ -1,23 +1,30 @@
 package org.cloister.vm.controller.provision;
 
 import java.io.IOException;
+import java.util.Collection;
 import org.cloister.vm.controller.storage.NfsExport;
 import org.cloister.vm.system.tunnel.TunnelPeer;
 
 /** Grants workers access to this VM and its storage. Calls may block. */
 public interface WorkerAccess {
     /**
-     * Permits the machine's packets, in a tunnel of its own, and what the export permits. A repeated call changes
-     * nothing.
+     * A worker's access: its machine's packets, in a tunnel of its own, and what the export permits.
      *
-     * @throws IOException if a step failed; the steps before it are undone
+     * @param worker its machine
      */
-    void grant(TunnelPeer worker, NfsExport export) throws IOException;
+    record Grant(TunnelPeer worker, NfsExport export) {}
 
     /**
-     * Revokes all access. May be called again, and for a machine that was never admitted.
+     * Permits what these grants say. A repeated call changes nothing.
+     *
+     * @throws IOException if a step failed; what the call has permitted is undone
+     */
+    void grant(Collection<Grant> grants) throws IOException;
+
+    /**
+     * Revokes all access. May be called again, and for machines that were never admitted.
      *
      * @throws IOException with the first step that failed; all were tried
      */
-    void revoke(TunnelPeer worker, NfsExport export) throws IOException;
+    void revoke(Collection<Grant> grants) throws IOException;
 }

@@ -6,6 +6,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -71,11 +72,9 @@ public final class WorkerProvisioner implements Provisioner {
     private final Supplier<ProjectMembers> members;
     private final KeySealing sealing;
     private final InstantSource clock;
-    private final Map<String, Set<GrantedAccess>> grants = new HashMap<>();
+    private final Map<String, Set<WorkerAccess.Grant>> grants = new HashMap<>();
     /** Tickets whose access could not be revoked completely. */
     private final Set<String> unrevoked = new HashSet<>();
-
-    private record GrantedAccess(TunnelPeer machine, NfsExport export) {}
 
     /**
      * Settings that all workers of the project get alike.
@@ -133,14 +132,12 @@ public final class WorkerProvisioner implements Provisioner {
     }
 
     @Override
-    public HandoverDocument provision(
+    public HandoverDocument createHandover(
             HandoverTarget target, Allocation allocation, AllocatedSlot slot, EvidenceStatement statement)
             throws IOException {
         ProjectMember owner = owner(target.ticket());
         CertificateName worker = WorkerName.of(target.ticket(), target.slot(), settings.controller.project());
-        HandoverDocument handover = createHandover(target, allocation, slot, statement, worker, owner);
-        grantAccess(target.ticket(), grantFor(worker, slot.address(), owner.uid(), owner.gid()));
-        return handover;
+        return createHandover(target, allocation, slot, statement, worker, owner);
     }
 
     @Override
@@ -149,11 +146,11 @@ public final class WorkerProvisioner implements Provisioner {
     }
 
     @Override
-    public ReadmissionGrant readmit(AdmittedWorker admitted, Nonce nonce, boolean key) throws IOException {
+    public ReadmissionGrant createReadmission(AdmittedWorker admitted, Nonce nonce, boolean key) throws IOException {
         CertificateName worker = WorkerName.of(admitted.ticket(), admitted.slot(), settings.controller.project());
         HandoverTarget target = new HandoverTarget(admitted.ticket(), admitted.slot(), admitted.vm(), nonce);
         Instant now = clock.instant();
-        ReadmissionGrant readmission = new ReadmissionGrant(
+        return new ReadmissionGrant(
                 target,
                 certificates(worker, admitted.keys().signing(), now),
                 key
@@ -164,32 +161,31 @@ public final class WorkerProvisioner implements Provisioner {
                 now,
                 settings.lease,
                 settings.policy);
-        grantAccess(admitted.ticket(), grantFor(worker, admitted.address(), admitted.uid(), admitted.gid()));
-        return readmission;
     }
 
     /** Recorded first, so that whatever is created is undone. */
-    private void grantAccess(String ticket, GrantedAccess grant) throws IOException {
-        grants.computeIfAbsent(ticket, id -> new LinkedHashSet<>()).add(grant);
-        access.grant(grant.machine, grant.export);
+    @Override
+    public void grantAccess(List<AdmittedWorker> workers) throws IOException {
+        List<WorkerAccess.Grant> granted = new ArrayList<>();
+        for (AdmittedWorker worker : workers) {
+            WorkerAccess.Grant grant = grantFor(worker);
+            grants.computeIfAbsent(worker.ticket(), id -> new LinkedHashSet<>()).add(grant);
+            granted.add(grant);
+        }
+        access.grant(granted);
     }
 
     @Override
     public void revokeAccess(String ticket) {
-        Set<GrantedAccess> remaining = new LinkedHashSet<>();
-        for (GrantedAccess grant : grants.getOrDefault(ticket, Set.of())) {
-            try {
-                access.revoke(grant.machine, grant.export);
-            } catch (IOException e) {
-                LOG.error(
-                        "worker {}: its access cannot be revoked: {}; retrying", grant.machine.name(), e.getMessage());
-                remaining.add(grant);
+        Set<WorkerAccess.Grant> granted = grants.getOrDefault(ticket, Set.of());
+        try {
+            if (!granted.isEmpty()) {
+                access.revoke(granted);
             }
-        }
-        grants.remove(ticket);
-        unrevoked.remove(ticket);
-        if (!remaining.isEmpty()) {
-            grants.put(ticket, remaining);
+            grants.remove(ticket);
+            unrevoked.remove(ticket);
+        } catch (IOException e) {
+            LOG.error("ticket {}: its workers' access cannot be revoked: {}; retrying", ticket, e.getMessage());
             unrevoked.add(ticket);
         }
     }
@@ -256,11 +252,12 @@ public final class WorkerProvisioner implements Provisioner {
                 .toList();
     }
 
-    private static GrantedAccess grantFor(CertificateName worker, ProjectAddress projectAddress, int uid, int gid) {
-        Ipv4Address address = new Ipv4Address(projectAddress.toString());
-        return new GrantedAccess(
+    private WorkerAccess.Grant grantFor(AdmittedWorker admitted) {
+        CertificateName worker = WorkerName.of(admitted.ticket(), admitted.slot(), settings.controller.project());
+        Ipv4Address address = new Ipv4Address(admitted.address().toString());
+        return new WorkerAccess.Grant(
                 new TunnelPeer(worker.id(), TunnelIdentity.worker(worker.id(), worker.project()), address),
-                new NfsExport(address, uid, gid, false));
+                new NfsExport(address, admitted.uid(), admitted.gid(), false));
     }
 
     /** Returns the network configuration as hosts compute it: the MAC address follows from the IP address. */

@@ -34,7 +34,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Collects the parts of receipts: the controlling VM's own, the workers' and, through the relay, the hosts'. Each part
- * is verified on arrival and kept on the drive until the ticket's receipt is written. Not thread-safe.
+ * is verified on arrival and kept on the drive until the ticket's receipt is written. Thread-safe: hand-overs are
+ * recorded by another thread than all other parts.
  */
 public final class ReceiptCollector implements TicketRecorder, HandoverRecorder {
     private static final Logger LOG = LoggerFactory.getLogger(ReceiptCollector.class);
@@ -92,7 +93,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordSubmission(Ticket ticket, byte[] envelope) throws IOException {
+    public synchronized void recordSubmission(Ticket ticket, byte[] envelope) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket.id());
         if (known.isEmpty() || !known.get().digest().equals(Digest.sha256(ticket.payload()))) {
             drafts.write(ReceiptDraft.start(ticket, envelope, signer.chain().get()));
@@ -100,7 +101,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordUpdate(RelayTicketMessage.Update update) throws IOException {
+    public synchronized void recordUpdate(RelayTicketMessage.Update update) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(update.ticket());
         if (known.isEmpty()) {
             return;
@@ -165,7 +166,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordHostStatement(RelayTicketMessage.ForwardedStatement part) throws IOException {
+    public synchronized void recordHostStatement(RelayTicketMessage.ForwardedStatement part) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(part.ticket());
         if (known.isEmpty() || known.get().allocation().isEmpty()) {
             return;
@@ -204,7 +205,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument handover)
+    public synchronized void recordHandover(HandoverTarget place, ByteString evidence, HandoverDocument handover)
             throws IOException {
         recordHandover(
                 place.ticket(),
@@ -219,7 +220,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
                 handover.policy());
     }
 
-    void recordHandover(
+    synchronized void recordHandover(
             String ticket,
             int slot,
             byte[] evidence,
@@ -238,7 +239,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordWorkerStatement(String ticket, int number, ByteString part) throws IOException {
+    public synchronized void recordWorkerStatement(String ticket, int number, ByteString part) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket);
         if (known.isEmpty()) {
             return;
@@ -274,12 +275,12 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public void recordRejection(String ticket) throws IOException {
+    public synchronized void recordRejection(String ticket) throws IOException {
         drafts.remove(ticket);
     }
 
     @Override
-    public void recordForgotten(String ticket) throws IOException {
+    public synchronized void recordForgotten(String ticket) throws IOException {
         Optional<ReceiptDraft> known = drafts.find(ticket);
         if (known.isPresent() && known.get().allocation().isEmpty()) {
             drafts.remove(ticket);
@@ -295,7 +296,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     @Override
-    public List<String> awaitedTickets() {
+    public synchronized List<String> awaitedTickets() {
         return drafts.all().stream()
                 .filter(draft -> draft.end().isPresent())
                 .map(ReceiptDraft::ticket)
@@ -303,7 +304,7 @@ public final class ReceiptCollector implements TicketRecorder, HandoverRecorder 
     }
 
     /** Writes the receipts that are due; called periodically. */
-    public void issueDue() {
+    public synchronized void issueDue() {
         for (ReceiptDraft draft : drafts.all()) {
             try {
                 issuer.issueIfDue(draft, newestHead);

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,15 +53,17 @@ public final class ProjectTunnels implements AutoCloseable {
         return opened;
     }
 
-    /** Adds a peer, or changes a peer's address. Returns when charon has the plan, or will receive it later. */
-    public synchronized void add(PinnedPeer peer) throws IOException {
-        peers.put(peer.name(), peer);
+    /**
+     * Adds peers, or changes their addresses, in one plan. Returns when charon has the plan, or will receive it later.
+     */
+    public synchronized void add(Collection<PinnedPeer> added) throws IOException {
+        added.forEach(peer -> peers.put(peer.name(), peer));
         change(plan.with(List.copyOf(peers.values())));
     }
 
-    /** Removes a peer; its tunnel closes at once. */
-    public synchronized void remove(String name) throws IOException {
-        peers.remove(name);
+    /** Removes peers in one plan; their tunnels close at once. */
+    public synchronized void remove(Collection<String> names) throws IOException {
+        peers.keySet().removeAll(names);
         change(plan.with(List.copyOf(peers.values())));
     }
 

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -79,6 +80,9 @@ final class AdmissionFixture implements AutoCloseable {
     final TrustStore trustStore = opening.createTrustStore();
     private final CircuitPair circuits = new CircuitPair();
     private final ExecutorService decisions = Executors.newSingleThreadExecutor();
+    /** Carries out what blocks. */
+    volatile Executor provisioning = decisions;
+
     final List<WorkerEvent> events = new CopyOnWriteArrayList<>();
     final CountedAdmissionMetrics counts = new CountedAdmissionMetrics();
     final RecordingWorkerAccess access = new RecordingWorkerAccess();
@@ -131,7 +135,7 @@ final class AdmissionFixture implements AutoCloseable {
                         HandoverLedger.open(folder.resolve("spent")), AdmittedWorkers.open(folder.resolve("guests"))),
                 provisioner(),
                 recorder,
-                decisions,
+                new WorkerAdmission.Threads(decisions, task -> provisioning.execute(task)),
                 () -> now,
                 counts);
     }
@@ -157,7 +161,7 @@ final class AdmissionFixture implements AutoCloseable {
         opening.keys.close();
     }
 
-    private WorkerProvisioner provisioner() {
+    WorkerProvisioner provisioner() {
         byte[] mac = {0x52, 0x54, 10, 64, 12, 1};
         return new WorkerProvisioner(
                 new WorkerProvisioner.Settings(
@@ -181,27 +185,16 @@ final class AdmissionFixture implements AutoCloseable {
                 () -> now);
     }
 
-    private Allocation allocation() {
-        return ticket.allocation(address);
-    }
-
-    /** The slot that the tests' workers are for. */
-    ExpectedWorkers.ExpectedSlot place() {
-        Allocation allocation = allocation();
-        return new ExpectedWorkers.ExpectedSlot(allocation, allocation.slots().get(SLOT));
+    ExpectedWorkers.ExpectedSlot place(int slot) {
+        Allocation allocation = ticket.allocation(address);
+        return new ExpectedWorkers.ExpectedSlot(allocation, allocation.slots().get(slot));
     }
 
     /** Says nothing but questions. */
     WorkerAttestation createAttestation() throws IOException {
-        AdmissionContext context = context();
-        HandoverLedger spent = HandoverLedger.open(folder.resolve("arriving"));
-        WorkerProvisioner provisioner = provisioner();
         return new WorkerAttestation(
-                context,
-                spent,
-                provisioner,
-                new WorkerReadmission(AdmittedWorkers.open(folder.resolve("arriving")), context, provisioner),
-                recorder,
+                context(),
+                HandoverLedger.open(folder.resolve("arriving")),
                 new UnauthenticatedPeerCounter(counts::unauthenticatedPeer));
     }
 

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.cloister.base.encoding.Digest;
 import org.cloister.protocol.dsse.SignatureCurve;
 import org.cloister.protocol.dsse.SigningKey;
@@ -52,21 +53,24 @@ class AdmittedWorkersTest {
         AdmittedWorkers records = AdmittedWorkers.open(folder);
         AdmittedWorker second = guest(TICKET, 11);
         AdmittedWorker other = guest("c".repeat(26), 0);
-        records.write(first);
-        records.write(second);
-        records.write(other);
+        for (AdmittedWorker each : List.of(first, second, other)) {
+            records.write(each);
+            records.add(each);
+        }
         for (AdmittedWorkers each : new AdmittedWorkers[] {records, AdmittedWorkers.open(folder)}) {
             assertThat(each.find(TICKET, 0)).contains(first);
             assertThat(each.find(TICKET, 11)).contains(second);
             assertThat(each.find(TICKET, 1)).isEmpty();
         }
         records.forget(TICKET);
+        records.delete(TICKET);
         for (AdmittedWorkers each : new AdmittedWorkers[] {records, AdmittedWorkers.open(folder)}) {
             assertThat(each.find(TICKET, 0)).isEmpty();
             assertThat(each.find(TICKET, 11)).isEmpty();
             assertThat(each.find(other.ticket(), 0)).contains(other);
         }
         records.forget(TICKET);
+        records.delete(TICKET);
     }
 
     @Test

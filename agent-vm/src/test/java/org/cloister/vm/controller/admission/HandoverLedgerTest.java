@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,12 +20,23 @@ class HandoverLedgerTest {
     @TempDir
     private Path folder;
 
+    private static void record(HandoverLedger records, String ticket, int slot, String nonce, long policy)
+            throws IOException {
+        HandoverLedger.SpentSlot spent = records.spend(ticket, slot, nonce, policy);
+        try {
+            records.write(List.of(spent));
+        } catch (IOException e) {
+            records.restore(spent);
+            throw e;
+        }
+    }
+
     @Test
     void what_was_spent_is_spent_after_a_start_and_counts_for_its_policy() throws IOException {
         HandoverLedger records = HandoverLedger.open(folder);
         assertThat(records.isSpent(TICKET, 0)).isFalse();
-        records.recordHandover(TICKET, 0, NONCE, 7);
-        records.recordHandover(TICKET, 3, NONCE, 7);
+        record(records, TICKET, 0, NONCE, 7);
+        record(records, TICKET, 3, NONCE, 7);
         for (HandoverLedger each : new HandoverLedger[] {records, HandoverLedger.open(folder)}) {
             assertThat(each.isSpent(TICKET, 0)).isTrue();
             assertThat(each.isSpent(TICKET, 3)).isTrue();
@@ -38,8 +50,9 @@ class HandoverLedgerTest {
     @Test
     void a_ticket_that_has_ended_leaves_nothing_but_its_count() throws IOException {
         HandoverLedger records = HandoverLedger.open(folder);
-        records.recordHandover(TICKET, 0, NONCE, 7);
+        record(records, TICKET, 0, NONCE, 7);
         records.forget(TICKET);
+        records.delete(TICKET);
         assertThat(records.isSpent(TICKET, 0)).isFalse();
         try (var files = Files.list(folder)) {
             assertThat(files).extracting(Path::getFileName).containsExactly(Path.of("releases"));
@@ -48,22 +61,40 @@ class HandoverLedgerTest {
     }
 
     @Test
+    void slots_are_spent_at_once_and_written_together_in_any_order_of_tickets() throws IOException {
+        HandoverLedger records = HandoverLedger.open(folder);
+        String other = "c".repeat(26);
+        HandoverLedger.SpentSlot first = records.spend(TICKET, 0, NONCE, 7);
+        HandoverLedger.SpentSlot second = records.spend(other, 0, NONCE, 7);
+        HandoverLedger.SpentSlot third = records.spend(TICKET, 1, NONCE, 7);
+        assertThat(records.isSpent(other, 0)).isTrue();
+        assertThat(HandoverLedger.open(folder).isSpent(other, 0)).isFalse();
+        records.write(List.of(first, third));
+        records.write(List.of(second));
+        HandoverLedger anew = HandoverLedger.open(folder);
+        assertThat(anew.isSpent(TICKET, 0)).isTrue();
+        assertThat(anew.isSpent(TICKET, 1)).isTrue();
+        assertThat(anew.isSpent(other, 0)).isTrue();
+        assertThat(anew.handoverCount(7)).isEqualTo(3);
+    }
+
+    @Test
     void a_new_policy_counts_anew() throws IOException {
         HandoverLedger records = HandoverLedger.open(folder);
-        records.recordHandover(TICKET, 0, NONCE, 7);
-        records.recordHandover(TICKET, 1, NONCE, 8);
+        record(records, TICKET, 0, NONCE, 7);
+        record(records, TICKET, 1, NONCE, 8);
         assertThat(records.handoverCount(8)).isEqualTo(1);
         assertThat(records.handoverCount(7)).isZero();
     }
 
     @Test
     void a_line_that_was_cut_off_was_no_hand_over_and_does_not_spoil_the_next() throws IOException {
-        HandoverLedger.open(folder).recordHandover(TICKET, 0, NONCE, 7);
+        record(HandoverLedger.open(folder), TICKET, 0, NONCE, 7);
         Path file = folder.resolve(TICKET + ".spent");
         Files.writeString(file, "1 000", StandardOpenOption.APPEND);
         HandoverLedger records = HandoverLedger.open(folder);
         assertThat(records.isSpent(TICKET, 1)).isFalse();
-        records.recordHandover(TICKET, 2, NONCE, 7);
+        record(records, TICKET, 2, NONCE, 7);
         assertThat(HandoverLedger.open(folder).isSpent(TICKET, 2)).isTrue();
         assertThat(file).content().isEqualTo("0 " + NONCE + "\n2 " + NONCE + "\n");
     }
@@ -94,11 +125,10 @@ class HandoverLedgerTest {
             Path other = disk.resolve("other");
             assertThatThrownBy(() -> Files.write(other, new byte[1 << 20])).hasMessageContaining("No space");
             HandoverLedger records = HandoverLedger.open(folder);
-            assertThatThrownBy(() -> records.recordHandover(TICKET, 1, NONCE, 7))
-                    .hasMessageContaining("No space");
+            assertThatThrownBy(() -> record(records, TICKET, 1, NONCE, 7)).hasMessageContaining("No space");
             assertThat(records.isSpent(TICKET, 1)).isFalse();
             Files.delete(other);
-            records.recordHandover(TICKET, 2, NONCE, 7);
+            record(records, TICKET, 2, NONCE, 7);
             HandoverLedger anew = HandoverLedger.open(folder);
             assertThat(anew.isSpent(TICKET, 1)).isFalse();
             assertThat(anew.isSpent(TICKET, 2)).isTrue();

@@ -1,27 +1,38 @@
 package org.cloister.vm.controller.admission;
 
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.cloister.vm.controller.provision.WorkerAccess;
-import org.cloister.vm.controller.storage.NfsExport;
-import org.cloister.vm.system.tunnel.TunnelPeer;
 
 /** Access that records in order which workers were admitted. */
 final class RecordingWorkerAccess implements WorkerAccess {
     final List<String> recorded = new CopyOnWriteArrayList<>();
+    /** Number of workers in each call that granted access. */
+    final List<Integer> calls = new CopyOnWriteArrayList<>();
+
     volatile boolean fails;
+    /** A worker whose access cannot be granted. */
+    volatile String failsFor = "";
 
     @Override
-    public void grant(TunnelPeer machine, NfsExport export) throws IOException {
+    public void grant(Collection<Grant> grants) throws IOException {
         fail();
-        recorded.add("admit " + machine.name() + " at " + machine.address() + " as " + export.uid());
+        if (grants.stream().anyMatch(grant -> grant.worker().name().equals(failsFor))) {
+            throw new IOException("test of " + failsFor);
+        }
+        calls.add(grants.size());
+        for (Grant grant : grants) {
+            recorded.add("admit " + grant.worker().name() + " at "
+                    + grant.worker().address() + " as " + grant.export().uid());
+        }
     }
 
     @Override
-    public void revoke(TunnelPeer machine, NfsExport export) throws IOException {
+    public void revoke(Collection<Grant> grants) throws IOException {
         fail();
-        recorded.add("dismiss " + machine.name());
+        grants.forEach(grant -> recorded.add("dismiss " + grant.worker().name()));
     }
 
     private void fail() throws IOException {

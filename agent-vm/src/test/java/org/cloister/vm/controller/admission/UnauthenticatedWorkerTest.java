@@ -320,7 +320,7 @@ class UnauthenticatedWorkerTest {
 
     @Test
     void ten_thousand_keys_leave_nothing_and_each_has_its_own_question_that_stays() throws Exception {
-        ExpectedWorkers.ExpectedSlot place = fixture.place();
+        ExpectedWorkers.ExpectedSlot place = fixture.place(AdmissionFixture.SLOT);
         WorkerAttestation attestation = fixture.createAttestation();
         SigningKey one = SigningKey.of(BootFixture.pair(SignatureCurve.P384));
         Nonce first = attestation.nonceFor(place, one.verificationKey());

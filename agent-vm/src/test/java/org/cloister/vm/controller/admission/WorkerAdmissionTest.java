@@ -4,10 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.protobuf.ByteString;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.cloister.base.encoding.Digest;
 import org.cloister.luks.key.Hpke;
@@ -192,7 +198,7 @@ class WorkerAdmissionTest {
         AdmissionFixture.Session session = vm.calls();
         session.isGiven();
         fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
-        assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id());
+        fixture.settle(() -> assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id()));
         session.send(new VmMessage.Heartbeat());
         session.awaitEnd();
     }
@@ -215,6 +221,75 @@ class WorkerAdmissionTest {
     void who_would_be_in_no_receipt_is_given_nothing() throws Exception {
         fixture.recorder.fails = true;
         isGivenNothing();
+    }
+
+    /** Shows evidence, and returns what blocks when it is requested. */
+    private Runnable requestHandover(AdmissionFixture.Session session) throws Exception {
+        BlockingQueue<Runnable> requested = new LinkedBlockingQueue<>();
+        fixture.provisioning = requested::add;
+        session.shows(session.asked(), UnaryOperator.identity(), fixture.opening.host);
+        return Objects.requireNonNull(requested.poll(20, TimeUnit.SECONDS), "a request within 20 s");
+    }
+
+    @Test
+    void a_worker_that_comes_back_before_its_hand_over_is_ready_has_lost_it_and_the_queue_hears_it_once()
+            throws Exception {
+        AdmissionFixture.Vm vm = fixture.new Vm();
+        AdmissionFixture.Session session = vm.calls();
+        Runnable handover = requestHandover(session);
+        session.circuit.channel().close().sync();
+        assertThat(((VerifierMessage.Denied) vm.calls().receive()).clauses()).containsExactly("spent");
+        handover.run();
+        fixture.isGone("denied-spent");
+    }
+
+    @Test
+    void a_worker_that_comes_back_behind_its_lost_hand_over_is_reported_once() throws Exception {
+        AdmissionFixture.Vm vm = fixture.new Vm();
+        AdmissionFixture.Session session = vm.calls();
+        Runnable handover = requestHandover(session);
+        session.circuit.channel().close().sync();
+        handover.run();
+        assertThat(((VerifierMessage.Denied) vm.calls().receive()).clauses()).containsExactly("spent");
+        fixture.isGone("denied-spent");
+    }
+
+    @Test
+    void a_worker_whose_ticket_ends_before_the_hand_over_is_ready_gets_nothing_and_keeps_no_access() throws Exception {
+        AdmissionFixture.Session session = fixture.new Vm().calls();
+        Runnable handover = requestHandover(session);
+        List<Runnable> later = new ArrayList<>();
+        fixture.provisioning = later::add;
+        fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
+        handover.run();
+        later.forEach(Runnable::run);
+        session.awaitEnd();
+        assertThat(session.listener.received).isEmpty();
+        assertThat(fixture.access.recorded).hasSize(2).last().isEqualTo("dismiss " + fixture.worker.id());
+    }
+
+    @Test
+    void a_worker_whose_ticket_is_released_before_the_hand_over_is_ready_hears_so_behind_it() throws Exception {
+        AdmissionFixture.Session session = fixture.new Vm().calls();
+        Runnable handover = requestHandover(session);
+        fixture.settle(() -> fixture.admission.release(BootFixture.TICKET));
+        handover.run();
+        assertThat(session.receive()).isInstanceOf(HandoverDocument.class);
+        assertThat(session.receive()).isInstanceOf(VerifierMessage.Release.class);
+    }
+
+    @Test
+    void a_worker_whose_slot_could_not_be_recorded_gets_its_hand_over_on_the_next_circuit() throws Exception {
+        Path spent = fixture.folder.resolve("spent");
+        Files.delete(spent);
+        AdmissionFixture.Vm vm = fixture.new Vm();
+        AdmissionFixture.Session first = vm.calls();
+        first.shows(first.asked(), UnaryOperator.identity(), fixture.opening.host);
+        first.awaitEnd();
+        assertThat(first.listener.received).isEmpty();
+        Files.createDirectory(spent);
+        assertThat(vm.calls().isGiven().name()).isEqualTo(fixture.worker);
+        fixture.settle(() -> assertThat(fixture.events).isEmpty());
     }
 
     @Test

@@ -98,7 +98,7 @@ class WorkerReadmissionTest {
                 .containsExactly(
                         new WorkerEvent.NodeReady(BootFixture.TICKET, AdmissionFixture.SLOT, fixture.worker.id())));
         fixture.settle(() -> fixture.admission.forget(BootFixture.TICKET));
-        assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id());
+        fixture.settle(() -> assertThat(fixture.access.recorded).endsWith("dismiss " + fixture.worker.id()));
     }
 
     @Test
