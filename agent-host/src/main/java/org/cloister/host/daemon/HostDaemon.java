@@ -171,7 +171,7 @@ final class HostDaemon implements AutoCloseable {
                 new GuestImages(config.folders().images()),
                 localState.resources,
                 localState.statements);
-        VmRuns runs = manage(vmRuns(localState, preparation, drives, healthMonitor));
+        VmRuns runs = manage(vmRuns(localState, preparation, drives, healthMonitor, claims::reportFault));
 
         VmForwarder forwarder = new VmForwarder(name, new HostLinkListener(claims, headWitness));
         ChannelUpdates channelUpdates = channelUpdates(state, key, localState, runs, forwarder, loops);
@@ -193,7 +193,8 @@ final class HostDaemon implements AutoCloseable {
             LocalState localState,
             VmPreparation preparation,
             Optional<DriveLeaseMonitor> drives,
-            NodeHealthMonitor healthMonitor) {
+            NodeHealthMonitor healthMonitor,
+            FaultReport.Project project) {
         VmCreation creation = new VmCreation(
                 preparation,
                 drives,
@@ -202,7 +203,7 @@ final class HostDaemon implements AutoCloseable {
                 localState.reconcileLoop,
                 localState.metrics,
                 clock);
-        return new VmRuns(creation, localState.ledger, localState.terminator, healthMonitor, clock);
+        return new VmRuns(creation, localState.ledger, localState.terminator, healthMonitor, project, clock);
     }
 
     private LocalHostOperations openControlSocket(

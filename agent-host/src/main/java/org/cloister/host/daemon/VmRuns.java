@@ -34,6 +34,7 @@ final class VmRuns implements AutoCloseable {
     private final VmLedger ledger;
     private final VmTerminator terminator;
     private final NodeHealthMonitor healthMonitor;
+    private final FaultReport.Project project;
     private final InstantSource clock;
     private final CountDownLatch firstPass = new CountDownLatch(1);
     private final ExecutorService threads = Executors.newCachedThreadPool(work -> {
@@ -50,17 +51,19 @@ final class VmRuns implements AutoCloseable {
             VmLedger ledger,
             VmTerminator terminator,
             NodeHealthMonitor healthMonitor,
+            FaultReport.Project project,
             InstantSource clock) {
         this.creation = creation;
         this.ledger = ledger;
         this.terminator = terminator;
         this.healthMonitor = healthMonitor;
+        this.project = project;
         this.clock = clock;
     }
 
     /** Starts a VM run on a new thread; its result is reported to the listener. */
     HostOperations.Run start(JobStepCaller caller, String ticket, VmRunListener listener) {
-        VmRun run = new VmRun(this, healthMonitor, listener, VmRunPhase.JOB);
+        VmRun run = new VmRun(this, healthMonitor, new FaultReport(listener, ticket, project), VmRunPhase.JOB);
         threads.execute(() -> creation.create(run, caller, ticket));
         return run;
     }
@@ -75,7 +78,10 @@ final class VmRuns implements AutoCloseable {
                         "ticket " + ticket + ": this host has no VM of job " + caller.job() + " any more",
                         "agent-host's log shows how it ended"));
         VmRun run = new VmRun(
-                this, healthMonitor, listener, VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
+                this,
+                healthMonitor,
+                new FaultReport(listener, ticket, project),
+                VmRunPhase.of(entry.step()).orElse(VmRunPhase.TICKET));
         run.setVm(entry.owner().uuid());
         register(entry.owner().uuid(), run);
         return run;

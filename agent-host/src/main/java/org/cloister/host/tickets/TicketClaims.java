@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.cloister.protocol.identity.CertifiedIdentity;
 import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.HostFaultCode;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketRefusedException;
@@ -151,6 +152,16 @@ public final class TicketClaims implements AutoCloseable {
         }
         send(new AgentTicketMessage.Report(ticket, slot, added.statement));
         return added.done;
+    }
+
+    /**
+     * Tells the project why a VM of a claimed ticket cannot run. It is only news, which is not repeated: without a
+     * relay now, the project learns of it by the ticket's end.
+     *
+     * @param phase of the VM's start
+     */
+    public synchronized void reportFault(String ticket, HostFaultCode code, String phase) {
+        send(new AgentTicketMessage.HostFault(ticket, code, phase));
     }
 
     private synchronized void send(AgentTicketMessage message) {

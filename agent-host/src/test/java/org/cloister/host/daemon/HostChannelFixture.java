@@ -102,7 +102,7 @@ public final class HostChannelFixture implements AutoCloseable {
                 TicketClaims.DEFAULT_TIMEOUT);
         metrics = new HostMetrics(ledger::entries, Duration.ofMinutes(1), clock);
         VmTerminator terminator = new VmTerminator(ledger, metrics, () -> {}, owner -> {}, clock);
-        runs = new VmRuns(null, ledger, terminator, null, clock);
+        runs = new VmRuns(null, ledger, terminator, null, (ticket, code, phase) -> {}, clock);
         VmForwarder forwarding = new VmForwarder(self.name(), new HostLinkListener(claims, (head, from) -> {}));
         VmEvidenceIssuer evidence =
                 new VmEvidenceIssuer(self.name().id(), self.key(), self.statements(), clock, metrics.channels());

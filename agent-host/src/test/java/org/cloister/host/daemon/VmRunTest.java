@@ -55,7 +55,7 @@ class VmRunTest {
                 List::of,
                 () -> Instant.EPOCH,
                 Duration.ofSeconds(1));
-        runs = new VmRuns(null, ledger, terminator, health, () -> Instant.EPOCH);
+        runs = new VmRuns(null, ledger, terminator, health, (ticket, code, phase) -> {}, () -> Instant.EPOCH);
         run = new VmRun(runs, health, new RecordingListener(), VmRunPhase.JOB);
     }
 

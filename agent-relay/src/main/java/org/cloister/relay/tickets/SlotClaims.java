@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.cloister.protocol.audit.AuditField;
 import org.cloister.protocol.dsse.DsseEnvelope;
@@ -212,6 +213,38 @@ final class SlotClaims {
         }
         records.onAudited(
                 () -> host.answer(new RelayTicketMessage.StatementStored(ticket, report.slot(), updates.head())));
+    }
+
+    /** Passes on why a host cannot run the VM of a slot that it has claimed; anything else is skipped. */
+    void forwardFault(TicketPeer host, AgentTicketMessage.HostFault fault) {
+        commits.add(host.payer(), new GroupCommitter.Change() {
+            @Override
+            public void apply(GroupCommitter.Context records) throws RelayDatabaseException {
+                Optional<TicketRow> row = records.transaction().tickets().byId(fault.ticket());
+                String name = host.identity().name().toString();
+                OptionalInt slot = records.transaction().slots().claims(fault.ticket()).stream()
+                        .filter(claim -> claim.host().equals(name))
+                        .mapToInt(claim -> claim.slot())
+                        .findFirst();
+                records.onCommitted(host::skipAnswer);
+                if (row.isPresent() && slot.isPresent() && row.get().state() != TicketState.ENDED) {
+                    records.onCommitted(() -> listeners.sendUpdate(
+                            row.get().request().signer(),
+                            fault.ticket() + "/fault/" + slot.getAsInt(),
+                            new RelayTicketMessage.HostFault(
+                                    fault.ticket(),
+                                    slot.getAsInt(),
+                                    fault.code(),
+                                    fault.phase(),
+                                    host.identity().name().id())));
+                }
+            }
+
+            @Override
+            public void onFailure() {
+                host.skipAnswer();
+            }
+        });
     }
 
     /** Returns the hosts' statements of a ticket's receipt that have been received. */

@@ -179,6 +179,8 @@ public final class TicketLifecycle implements AutoCloseable {
             claims.claim(peer, claim.ticket(), claim.job());
         } else if (message instanceof AgentTicketMessage.Report report && role == CertificateRole.HOST) {
             claims.report(peer, report);
+        } else if (message instanceof AgentTicketMessage.HostFault fault && role == CertificateRole.HOST) {
+            claims.forwardFault(peer, fault);
         } else if (message instanceof AgentTicketMessage.QueryQuota && role == CertificateRole.DEVICE) {
             sendQuota(peer);
         } else if (message instanceof AgentTicketMessage.QueryOpenings && role == CertificateRole.DEVICE) {

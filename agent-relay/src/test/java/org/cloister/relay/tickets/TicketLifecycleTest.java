@@ -22,6 +22,7 @@ import org.cloister.protocol.ticket.AgentTicketMessage;
 import org.cloister.protocol.ticket.AllocatedSlot;
 import org.cloister.protocol.ticket.Allocation;
 import org.cloister.protocol.ticket.AllocationVerifier;
+import org.cloister.protocol.ticket.HostFaultCode;
 import org.cloister.protocol.ticket.ProjectTrustBundle;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.SignedTicket;
@@ -85,6 +86,11 @@ class TicketLifecycleTest extends TicketFixture {
                 Instant.now());
         assertThat(slot.node()).isEqualTo("n1");
         assertThat(slot.host()).isEqualTo(RelayFixture.HOST);
+
+        claimer.send(new AgentTicketMessage.HostFault(ticket.id(), HostFaultCode.HOST, "scratch"));
+        assertThat(vm.next(RelayTicketMessage.HostFault.class))
+                .isEqualTo(new RelayTicketMessage.HostFault(
+                        ticket.id(), slot.slot(), HostFaultCode.HOST, "scratch", RelayFixture.HOST.id()));
 
         byte[] part = DsseEnvelope.sign(
                         "application/vnd.in-toto+json", "{}".getBytes(StandardCharsets.UTF_8), claimer.key())

@@ -53,6 +53,13 @@ public sealed interface AgentTicketMessage {
     record Report(String ticket, int slot, ByteString statement) implements AgentTicketMessage {}
 
     /**
+     * Tells why a VM of the ticket cannot run; from its host, which gets no answer.
+     *
+     * @param phase of the VM's start, the last that was reached or the one that failed: a label
+     */
+    record HostFault(String ticket, HostFaultCode code, String phase) implements AgentTicketMessage {}
+
+    /**
      * Submits an opening; from a device.
      *
      * @param chain the opener's, in DER, the leaf first
@@ -91,7 +98,7 @@ public sealed interface AgentTicketMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of a party: " + e.getMessage(), e);
         }
-        CriticalFields.require(message.getCriticalList(), FromParty.ASK_OPENINGS_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), FromParty.FAULT_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case PROOF ->
                 new Proof(message.getProof().getChainList(), message.getProof().getSigned());
@@ -107,6 +114,11 @@ public sealed interface AgentTicketMessage {
                         TicketFields.id(message.getReport().getTicket()),
                         TicketFields.slot(message.getReport().getSlot()),
                         message.getReport().getStatement());
+            case FAULT ->
+                new HostFault(
+                        TicketFields.id(message.getFault().getTicket()),
+                        TicketFields.fault(message.getFault().getCode()),
+                        TicketFields.label("phase", message.getFault().getPhase()));
             case ASK_QUOTA -> new QueryQuota();
             case ASK_OPENINGS -> new QueryOpenings();
             case OPEN ->
@@ -140,6 +152,11 @@ public sealed interface AgentTicketMessage {
                     .setTicket(report.ticket)
                     .setSlot(report.slot)
                     .setStatement(report.statement));
+        } else if (this instanceof HostFault fault) {
+            message.setFault(org.cloister.protocol.ticket.wire.Fault.newBuilder()
+                    .setTicket(fault.ticket)
+                    .setCode(fault.code.toString())
+                    .setPhase(fault.phase));
         } else if (this instanceof QueryQuota) {
             message.setAskQuota(org.cloister.protocol.ticket.wire.AskQuota.getDefaultInstance());
         } else if (this instanceof QueryOpenings) {

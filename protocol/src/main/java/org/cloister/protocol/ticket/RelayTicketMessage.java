@@ -118,6 +118,15 @@ public sealed interface RelayTicketMessage {
     }
 
     /**
+     * Tells a controlling VM why a host cannot run a VM of its ticket.
+     *
+     * @param phase as of {@link AgentTicketMessage.HostFault}
+     * @param host id of the host
+     */
+    record HostFault(String ticket, int slot, HostFaultCode code, String phase, String host)
+            implements RelayTicketMessage {}
+
+    /**
      * Reports the states of a project's openings, the newest first.
      *
      * @param epoch the highest of any that the relay ever accepted; 0 if it accepted none
@@ -152,7 +161,7 @@ public sealed interface RelayTicketMessage {
         } catch (InvalidProtocolBufferException e) {
             throw new MalformedException("message of the relay: " + e.getMessage(), e);
         }
-        CriticalFields.require(message.getCriticalList(), FromOffice.OPENINGS_FIELD_NUMBER);
+        CriticalFields.require(message.getCriticalList(), FromOffice.HOST_FAULT_FIELD_NUMBER);
         return switch (message.getKindCase()) {
             case CHALLENGE -> challenge(message.getChallenge());
             case WELCOME -> welcome(message.getWelcome());
@@ -165,6 +174,7 @@ public sealed interface RelayTicketMessage {
                         TicketFields.slot(message.getReported().getSlot()),
                         message.getReported().getHead());
             case PART -> part(message.getPart());
+            case HOST_FAULT -> fault(message.getHostFault());
             case OPENINGS -> OpeningStatus.readAll(message.getOpenings());
             case QUOTA -> quota(message.getQuota());
             case KIND_NOT_SET -> new UnknownMessage();
@@ -217,19 +227,30 @@ public sealed interface RelayTicketMessage {
                     .setSlot(part.slot)
                     .setStatement(part.statement)
                     .addAllChain(part.chain));
+        } else if (this instanceof HostFault fault) {
+            message.setHostFault(org.cloister.protocol.ticket.wire.HostFault.newBuilder()
+                    .setTicket(fault.ticket)
+                    .setSlot(fault.slot)
+                    .setCode(fault.code.toString())
+                    .setPhase(fault.phase)
+                    .setHost(fault.host));
         } else if (this instanceof Openings openings) {
             message.setOpenings(OpeningStatus.writeAll(openings));
         } else if (this instanceof Quota quota) {
-            org.cloister.protocol.ticket.wire.Quota.Builder wire = org.cloister.protocol.ticket.wire.Quota.newBuilder()
-                    .setAccount(quota.account)
-                    .setUntil(quota.validUntil.getEpochSecond());
-            quota.shares.forEach(share -> wire.addShares(org.cloister.protocol.ticket.wire.Share.newBuilder()
-                    .setName(share.name)
-                    .setUsed(share.used)
-                    .setMost(share.most)));
-            message.setQuota(wire);
+            message.setQuota(quota(quota));
         }
         return message.build();
+    }
+
+    private static org.cloister.protocol.ticket.wire.Quota quota(Quota quota) {
+        org.cloister.protocol.ticket.wire.Quota.Builder wire = org.cloister.protocol.ticket.wire.Quota.newBuilder()
+                .setAccount(quota.account)
+                .setUntil(quota.validUntil.getEpochSecond());
+        quota.shares.forEach(share -> wire.addShares(org.cloister.protocol.ticket.wire.Share.newBuilder()
+                .setName(share.name)
+                .setUsed(share.used)
+                .setMost(share.most)));
+        return wire.build();
     }
 
     private static Challenge challenge(org.cloister.protocol.ticket.wire.Challenge challenge)
@@ -259,6 +280,15 @@ public sealed interface RelayTicketMessage {
         } catch (IllegalArgumentException e) {
             throw new MalformedException(e.getMessage(), e);
         }
+    }
+
+    private static HostFault fault(org.cloister.protocol.ticket.wire.HostFault fault) throws MalformedException {
+        return new HostFault(
+                TicketFields.id(fault.getTicket()),
+                TicketFields.slot(fault.getSlot()),
+                TicketFields.fault(fault.getCode()),
+                TicketFields.label("phase", fault.getPhase()),
+                TicketFields.label("host", fault.getHost()));
     }
 
     private static void requireChain(String message, List<ByteString> chain) {

@@ -1,8 +1,10 @@
 package org.cloister.protocol.ticket;
 
 import java.time.Instant;
+import java.util.List;
 import org.cloister.base.encoding.MalformedException;
 import org.cloister.base.json.StrictJson;
+import org.cloister.protocol.identity.CertificateName;
 
 /** Checks the values that ticket messages share, on receipt. */
 final class TicketFields {
@@ -34,6 +36,20 @@ final class TicketFields {
             throw new MalformedException("slot: want 0 to " + MAX_SLOT + ", have " + Integer.toUnsignedString(slot));
         }
         return slot;
+    }
+
+    static HostFaultCode fault(String word) throws MalformedException {
+        return HostFaultCode.of(word)
+                .orElseThrow(() -> new MalformedException(
+                        "fault: want one of " + List.of(HostFaultCode.values()) + ", have " + StrictJson.quoted(word)));
+    }
+
+    /** Checks a word or name of a-z, 0-9 and -, which a later version may have and this one does not. */
+    static String label(String field, String text) throws MalformedException {
+        if (!CertificateName.isLabel(text)) {
+            throw new MalformedException(field + ": want a word of a-z, 0-9 and -, have " + StrictJson.quoted(text));
+        }
+        return text;
     }
 
     static Instant time(long seconds) throws MalformedException {

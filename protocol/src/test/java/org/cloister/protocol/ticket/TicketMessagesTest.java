@@ -35,6 +35,7 @@ class TicketMessagesTest {
             new AgentTicketMessage.QueryTicket(ID),
             new AgentTicketMessage.Claim(ID, 7),
             new AgentTicketMessage.Report(ID, 4095, BYTES),
+            new AgentTicketMessage.HostFault(ID, HostFaultCode.UNAVAILABLE, "job"),
             new AgentTicketMessage.QueryQuota(),
             new AgentTicketMessage.QueryOpenings(),
             new AgentTicketMessage.Open(List.of(BYTES, BYTES), BYTES),
@@ -58,6 +59,7 @@ class TicketMessagesTest {
             new RelayTicketMessage.StatementStored(ID, 0, BYTES),
             new RelayTicketMessage.ForwardedStatement(ID, 1, BYTES, List.of()),
             new RelayTicketMessage.ForwardedStatement(ID, 1, BYTES, List.of(BYTES, BYTES)),
+            new RelayTicketMessage.HostFault(ID, 4095, HostFaultCode.GUEST, "running", "h1"),
             new RelayTicketMessage.Openings(0, List.of()),
             new RelayTicketMessage.Openings(9, List.of(standing(TicketState.QUEUED), standing(TicketState.ENDED))),
             new RelayTicketMessage.Quota(
@@ -77,6 +79,10 @@ class TicketMessagesTest {
         assertThat(TestFrames.frame(close.wire())).isEqualTo(vector("from-party-close"));
         AgentTicketMessage askOpenings = new AgentTicketMessage.QueryOpenings();
         assertThat(TestFrames.frame(askOpenings.wire())).isEqualTo(vector("from-party-ask-openings"));
+        AgentTicketMessage fault = new AgentTicketMessage.HostFault(ID, HostFaultCode.HOST, "scratch");
+        assertThat(TestFrames.frame(fault.wire())).isEqualTo(vector("from-party-fault"));
+        RelayTicketMessage hostFault = new RelayTicketMessage.HostFault(ID, 1, HostFaultCode.HOST, "scratch", "h1");
+        assertThat(TestFrames.frame(hostFault.wire())).isEqualTo(vector("from-office-host-fault"));
         RelayTicketMessage part = new RelayTicketMessage.ForwardedStatement("t", 1, text("s"), List.of(text("c")));
         assertThat(TestFrames.frame(part.wire())).isEqualTo(vector("from-office-part"));
         RelayTicketMessage welcome = new RelayTicketMessage.Welcome(text("h"), List.of(text("c")));
@@ -112,6 +118,13 @@ class TicketMessagesTest {
                 new AgentTicketMessage.QueryTicket("A".repeat(26)).wire(),
                 new AgentTicketMessage.Claim(ID, 0).wire(),
                 new AgentTicketMessage.Claim(ID, -1).wire(),
+                new AgentTicketMessage.HostFault(ID, HostFaultCode.HOST, "a b").wire(),
+                FromParty.newBuilder()
+                        .setFault(org.cloister.protocol.ticket.wire.Fault.newBuilder()
+                                .setTicket(ID)
+                                .setCode("other")
+                                .setPhase("job"))
+                        .build(),
                 new AgentTicketMessage.Report(ID, 4096, BYTES).wire())) {
             assertThatThrownBy(() -> AgentTicketMessage.read(message.toByteArray()))
                     .isInstanceOf(MalformedException.class)

@@ -49,10 +49,8 @@ public final class SiteWorkerAllocator implements WorkerAllocator, TicketStreamC
     private final InstantSource clock;
     /** Tickets that have nodes, as far as the relay has reported to this process. */
     private final Set<String> withNodes = new HashSet<>();
-
     /** Tickets of an earlier boot that were submitted again on this stream as this boot's. */
     private final Set<String> resubmitted = new HashSet<>();
-
     /**
      * Stale tickets that the relay was asked about on this stream and has not answered for: a refusal names its ticket
      * only, so a second one would be taken for that of the ticket signed again.
@@ -196,6 +194,8 @@ public final class SiteWorkerAllocator implements WorkerAllocator, TicketStreamC
                 }
             } else if (message instanceof RelayTicketMessage.ForwardedStatement statement) {
                 recorder.recordHostStatement(statement);
+            } else if (message instanceof RelayTicketMessage.HostFault fault) {
+                onWorkerEvent(TicketEndReasons.gone(fault));
             } else if (message instanceof RelayTicketMessage.Refused refused) {
                 queried.remove(refused.ticket());
                 Optional<StoredTicket> known = tickets.find(refused.ticket());

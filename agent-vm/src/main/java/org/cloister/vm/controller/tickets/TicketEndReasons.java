@@ -1,5 +1,6 @@
 package org.cloister.vm.controller.tickets;
 
+import org.cloister.protocol.ticket.HostFaultCode;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.TicketClause;
 import org.cloister.protocol.ticket.TicketEnd;
@@ -33,6 +34,35 @@ final class TicketEndReasons {
         }
         WorkerPhase phase = hadNodes ? WorkerPhase.REGISTRATION : WorkerPhase.QUEUE;
         return new EndReason(phase, end.toString(), text(end), hint(end), isRetryable(end));
+    }
+
+    /** Returns the event for a VM that its host cannot run, or whose end its host has seen. */
+    static WorkerEvent gone(RelayTicketMessage.HostFault fault) {
+        String host = "host " + fault.host();
+        EndReason reason = new EndReason(
+                WorkerPhase.BOOT,
+                fault.code() == HostFaultCode.HOST ? "host" : "host-" + fault.code(),
+                host + ": " + text(fault.code()) + " (phase " + fault.phase() + ")",
+                hint(fault.code(), host),
+                true);
+        return new WorkerEvent.NodeGone(fault.ticket(), fault.slot(), reason);
+    }
+
+    private static String text(HostFaultCode code) {
+        return switch (code) {
+            case REFUSED -> "it did not accept the job's VM";
+            case UNAVAILABLE -> "something that it depends on did not answer";
+            case GUEST -> "the VM ended by itself, or its guest did not report";
+            case HOST -> "it could not run the job's VM";
+        };
+    }
+
+    private static String hint(HostFaultCode code, String host) {
+        return switch (code) {
+            case REFUSED, HOST -> "the site's administrators see why in agent-host's log on " + host;
+            case UNAVAILABLE -> "the job is tried again";
+            case GUEST -> "ask for more memory if the job had started";
+        };
     }
 
     private static boolean isRetryable(TicketClause clause) {

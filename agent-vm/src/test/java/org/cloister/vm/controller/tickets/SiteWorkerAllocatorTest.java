@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import org.cloister.protocol.ticket.AgentTicketMessage;
+import org.cloister.protocol.ticket.HostFaultCode;
 import org.cloister.protocol.ticket.RelayTicketMessage;
 import org.cloister.protocol.ticket.Ticket;
 import org.cloister.protocol.ticket.TicketClause;
@@ -70,6 +71,28 @@ class SiteWorkerAllocatorTest extends SiteWorkerAllocatorFixture {
         open();
         settle();
         assertThat(sent).hasSize(3).last().isEqualTo(new AgentTicketMessage.QueryTicket(ID));
+    }
+
+    @Test
+    void a_hosts_fault_is_the_end_of_its_slot_with_host_phase_and_remedy() throws Exception {
+        open();
+        workers.submitTicket(ID, REQUEST);
+        workers.onMessage(update(TicketState.RUNNING, "2"));
+        workers.onMessage(new RelayTicketMessage.HostFault(ID, 1, HostFaultCode.HOST, "scratch", "h1"));
+        workers.onMessage(new RelayTicketMessage.HostFault("d".repeat(26), 1, HostFaultCode.HOST, "scratch", "h1"));
+        settle();
+        assertThat(events)
+                .filteredOn(WorkerEvent.NodeGone.class::isInstance)
+                .singleElement()
+                .isEqualTo(new WorkerEvent.NodeGone(
+                        ID,
+                        1,
+                        new EndReason(
+                                WorkerPhase.BOOT,
+                                "host",
+                                "host h1: it could not run the job's VM (phase scratch)",
+                                "the site's administrators see why in agent-host's log on host h1",
+                                true)));
     }
 
     @Test
