@@ -17,9 +17,9 @@ import picocli.CommandLine.UnmatchedArgumentException;
 
 /** Prints why a command failed: the error on one line and the remedy on another. */
 final class ErrorReporter implements IParameterExceptionHandler, IExecutionExceptionHandler {
-    private final Agentctl root;
+    private final CommandRoot root;
 
-    ErrorReporter(Agentctl root) {
+    ErrorReporter(CommandRoot root) {
         this.root = root;
     }
 

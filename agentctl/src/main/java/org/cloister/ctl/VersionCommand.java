@@ -19,7 +19,7 @@ final class VersionCommand implements Runnable {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init")
-    private Agentctl root;
+    private CommandRoot root;
 
     /**
      * Versions to print.

@@ -1,6 +1,6 @@
 package org.cloister.ctl.bridge;
 
-import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.CommandRoot;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
@@ -15,13 +15,13 @@ import picocli.CommandLine.Spec;
 public final class BridgeCommand implements Runnable {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets these before run
-    private Agentctl root;
+    private CommandRoot root;
 
     @Spec
     @SuppressWarnings("NullAway.Init")
     private CommandSpec spec;
 
-    Agentctl root() {
+    CommandRoot root() {
         return root;
     }
 

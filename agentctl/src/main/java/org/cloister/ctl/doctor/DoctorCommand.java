@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.CommandRoot;
 import org.cloister.ctl.ExitCode;
 import org.cloister.ctl.output.OutputOption;
 import org.cloister.ctl.relay.RelaySocket;
@@ -86,7 +86,7 @@ public final class DoctorCommand implements Callable<Integer> {
 
     @ParentCommand
     @SuppressWarnings("NullAway.Init")
-    private Agentctl root;
+    private CommandRoot root;
 
     @Spec
     @SuppressWarnings("NullAway.Init")

@@ -3,7 +3,7 @@ package org.cloister.ctl.profile;
 import java.io.IOException;
 import java.util.Optional;
 import java.util.function.Function;
-import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.CommandRoot;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -32,7 +32,7 @@ public final class ProfileOption {
 
     /** Returns the profiles of this device's person, for any command. */
     public static ProfileStore storeOf(CommandSpec spec) {
-        return ((Agentctl) spec.commandLine().getCommandSpec().root().userObject()).profiles();
+        return ((CommandRoot) spec.commandLine().getCommandSpec().root().userObject()).profiles();
     }
 
     private ProfileStore store() {

@@ -1,6 +1,6 @@
 package org.cloister.ctl.vm;
 
-import org.cloister.ctl.Agentctl;
+import org.cloister.ctl.CommandRoot;
 import org.cloister.preflight.machine.InspectedMachine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -16,7 +16,7 @@ import picocli.CommandLine.Spec;
 public final class VmCommand implements Runnable {
     @ParentCommand
     @SuppressWarnings("NullAway.Init") // picocli sets these before run
-    private Agentctl root;
+    private CommandRoot root;
 
     @Spec
     @SuppressWarnings("NullAway.Init")
