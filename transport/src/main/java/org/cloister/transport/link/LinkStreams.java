@@ -6,12 +6,12 @@ import org.cloister.protocol.link.ProtocolLimits;
 /**
  * Number of streams of a link and their window: many for hosts and VMs, whose jobs have hundreds of circuits on a local
  * network, and few, with room for long round trips, for everyone else. All windows together are the connection's, so
- * that streams which nobody reads take nothing from the others.
+ * that streams whose receiver has stopped reading take nothing from the others.
  */
 public enum LinkStreams {
-    /** Of a host's link, and of its VMs' channels. */
+    /** A host's link, and its VMs' channels. */
     MACHINE(ProtocolLimits.STREAMS, ProtocolLimits.STREAM_WINDOW_BYTES),
-    /** Of a person's device, and of the registration authority. */
+    /** The link of a person's device or of the registration authority. */
     DEVICE(ProtocolLimits.DEVICE_STREAMS, ProtocolLimits.DEVICE_STREAM_WINDOW_BYTES);
 
     private final int count;

@@ -15,8 +15,7 @@ import org.cloister.base.file.AtomicFile;
 /**
  * Records the workers that received a hand-over, in a folder on the project's drive with one file per worker. The file
  * is written before the worker receives anything, so a reopened controlling VM knows every worker that may reconnect,
- * and its key. Methods that write or
- * delete files are called by one thread, the others by another.
+ * and its key. Methods that write or delete files are called by one thread, the others by another.
  */
 public final class AdmittedWorkers {
     private static final String SUFFIX = ".guest";

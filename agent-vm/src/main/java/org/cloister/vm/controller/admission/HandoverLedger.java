@@ -38,7 +38,7 @@ public final class HandoverLedger {
     private final Map<String, Set<Integer>> spent;
     private long serial;
     private long released;
-    /** On the disk; of the thread that writes. */
+    /** The serial number on the disk; only the thread that writes uses it. */
     private long writtenSerial;
 
     private long writtenCount;

@@ -71,15 +71,15 @@ class HandoverLedgerTest {
         assertThat(HandoverLedger.open(folder).isSpent(other, 0)).isFalse();
         records.write(List.of(first, third));
         records.write(List.of(second));
-        HandoverLedger anew = HandoverLedger.open(folder);
-        assertThat(anew.isSpent(TICKET, 0)).isTrue();
-        assertThat(anew.isSpent(TICKET, 1)).isTrue();
-        assertThat(anew.isSpent(other, 0)).isTrue();
-        assertThat(anew.handoverCount(7)).isEqualTo(3);
+        HandoverLedger reopened = HandoverLedger.open(folder);
+        assertThat(reopened.isSpent(TICKET, 0)).isTrue();
+        assertThat(reopened.isSpent(TICKET, 1)).isTrue();
+        assertThat(reopened.isSpent(other, 0)).isTrue();
+        assertThat(reopened.handoverCount(7)).isEqualTo(3);
     }
 
     @Test
-    void a_new_policy_counts_anew() throws IOException {
+    void a_new_policy_counts_from_zero() throws IOException {
         HandoverLedger records = HandoverLedger.open(folder);
         record(records, TICKET, 0, NONCE, 7);
         record(records, TICKET, 1, NONCE, 8);
@@ -129,9 +129,9 @@ class HandoverLedgerTest {
             assertThat(records.isSpent(TICKET, 1)).isFalse();
             Files.delete(other);
             record(records, TICKET, 2, NONCE, 7);
-            HandoverLedger anew = HandoverLedger.open(folder);
-            assertThat(anew.isSpent(TICKET, 1)).isFalse();
-            assertThat(anew.isSpent(TICKET, 2)).isTrue();
+            HandoverLedger reopened = HandoverLedger.open(folder);
+            assertThat(reopened.isSpent(TICKET, 1)).isFalse();
+            assertThat(reopened.isSpent(TICKET, 2)).isTrue();
         } finally {
             run("umount", disk.toString());
         }
